@@ -1,0 +1,205 @@
+"""Laws with conjugate search families: categorical counts, successes, events, waiting times.
+
+theta is the natural parameter of the search family (log-probabilities, log-odds, log-rates).
+"""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jax.scipy.special import betaln, gammaln
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from phenes import checks
+from phenes.search.conjugate import Beta, Gamma
+from phenes.search.dirichlet import Dirichlet
+from phenes.search.gaussian import replace
+from phenes.special import digamma_difference, gammaln_difference
+
+
+class Multinomial(eqx.Module):
+    """x = counts [..., K] of `draws` choices in each row of a table; theta = log-probabilities [..., K].
+
+    Probabilities are those of the ordered sequence (no multinomial coefficient), as for the actions of a trajectory. Rows without
+    counts say nothing: a bandit that saw one context is a table of zeros with a single 1.
+    """
+
+    draws: int = eqx.field(static=True)
+
+    def __init__(self, draws: int = 1):
+        self.draws = checks.count("draws", draws)
+
+    def sample(self, key: PRNGKeyArray, theta: Float[Array, "*s k"]) -> Float[Array, "*s k"]:
+        chosen = jax.random.categorical(key, theta, axis=-1, shape=(self.draws, *theta.shape[:-1]))
+        return jnp.sum(jax.nn.one_hot(chosen, theta.shape[-1], dtype=theta.dtype), axis=0)
+
+    def log_prob(self, x: Float[Array, "*s k"], theta: Float[Array, "*s k"]) -> Float[Array, ""]:
+        return jnp.sum(jnp.where(x > 0, x * theta, 0.0))
+
+    def marginal(self, q: Dirichlet) -> "DirichletMultinomial":
+        checks.family(self, q, Dirichlet)
+        return DirichletMultinomial(q.log_alpha)
+
+    def posterior(self, q: Dirichlet, x: Float[Array, "*s k"]) -> Dirichlet:
+        checks.family(self, q, Dirichlet, "posterior")
+        return Dirichlet(q.alpha + x)
+
+    def marginal_score(self, q: Dirichlet, x: Float[Array, "n *s k"], w: Float[Array, " n"]) -> Dirichlet:
+        """alpha ([psi(alpha+j) - psi(alpha)] - [psi(A+n) - psi(A)]); rows never visited give 0 (FORMULAS.md 3, errata 10, 22, 24)."""
+        checks.family(self, q, Dirichlet)
+        alpha = q.alpha
+        total = jnp.sum(alpha, axis=-1, keepdims=True)
+        own = digamma_difference(alpha[None], x)
+        row = digamma_difference(total[None], jnp.sum(x, axis=-1, keepdims=True))
+        return replace(q, log_alpha=alpha * jnp.tensordot(w, own - row, axes=1) / w.size)
+
+    def pooled(self, repeats: int) -> "Multinomial":
+        return Multinomial(self.draws * repeats)
+
+    def statistic(self, x: Float[Array, "r *s k"]) -> Float[Array, "*s k"]:
+        return jnp.sum(x, axis=0)
+
+
+class DirichletMultinomial(eqx.Module):
+    """P(x) = prod B(alpha + j) / B(alpha) over the rows."""
+
+    log_alpha: Float[Array, "*s k"]
+
+    def log_prob(self, x: Float[Array, "*s k"]) -> Float[Array, ""]:
+        alpha = jnp.exp(self.log_alpha)
+        own = jnp.sum(gammaln_difference(alpha, x), axis=-1)
+        row = gammaln_difference(jnp.sum(alpha, axis=-1), jnp.sum(x, axis=-1))
+        return jnp.sum(own - row)
+
+
+class Bernoulli(eqx.Module):
+    """x = number of successes in `trials` trials, theta = log-odds; elementwise."""
+
+    trials: int = eqx.field(static=True)
+
+    def __init__(self, trials: int = 1):
+        self.trials = checks.count("trials", trials)
+
+    def _log_choices(self, x: Array) -> Array:
+        return -jnp.log(self.trials + 1.0) - betaln(x + 1, self.trials - x + 1)
+
+    def sample(self, key: PRNGKeyArray, theta: Float[Array, "*d"]) -> Float[Array, "*d"]:
+        hits = jax.random.bernoulli(key, jax.nn.sigmoid(theta), (self.trials, *theta.shape))
+        return jnp.sum(hits, axis=0).astype(theta.dtype)
+
+    def log_prob(self, x: Float[Array, "*d"], theta: Float[Array, "*d"]) -> Float[Array, ""]:
+        fails = self.trials - x
+        return jnp.sum(x * jax.nn.log_sigmoid(theta) + fails * jax.nn.log_sigmoid(-theta) + self._log_choices(x))
+
+    def marginal(self, q: Beta) -> "BetaBinomial":
+        checks.family(self, q, Beta)
+        return BetaBinomial(q.log_a, q.log_b, self)
+
+    def posterior(self, q: Beta, x: Float[Array, "*d"]) -> Beta:
+        checks.family(self, q, Beta, "posterior")
+        return Beta(q.a + x, q.b + (self.trials - x))
+
+    def pooled(self, repeats: int) -> "Bernoulli":
+        return Bernoulli(self.trials * repeats)
+
+    def statistic(self, x: Float[Array, "r *d"]) -> Float[Array, "*d"]:
+        return jnp.sum(x, axis=0)
+
+
+class BetaBinomial(eqx.Module):
+    """P(x) for x successes; its gradient is s_a = psi(a+h) - psi(a) - psi(a+b+n) + psi(a+b) (FORMULAS.md 2)."""
+
+    log_a: Float[Array, "*d"]
+    log_b: Float[Array, "*d"]
+    law: Bernoulli
+
+    def log_prob(self, x: Float[Array, "*d"]) -> Float[Array, ""]:
+        a, b, n = jnp.exp(self.log_a), jnp.exp(self.log_b), float(self.law.trials)
+        ratio = gammaln_difference(a, x) + gammaln_difference(b, n - x) - gammaln_difference(a + b, jnp.full_like(x, n))
+        return jnp.sum(ratio + self.law._log_choices(x))
+
+
+class Poisson(eqx.Module):
+    """x = number of events in `exposure` units of time, theta = log-rate; elementwise."""
+
+    exposure: float = eqx.field(static=True)
+
+    def __init__(self, exposure: float = 1.0):
+        self.exposure = float(checks.positive("exposure", exposure))
+
+    def sample(self, key: PRNGKeyArray, theta: Float[Array, "*d"]) -> Float[Array, "*d"]:
+        return jax.random.poisson(key, self.exposure * jnp.exp(theta), theta.shape).astype(theta.dtype)
+
+    def log_prob(self, x: Float[Array, "*d"], theta: Float[Array, "*d"]) -> Float[Array, ""]:
+        log_mean = theta + jnp.log(self.exposure)
+        return jnp.sum(x * log_mean - jnp.exp(log_mean) - gammaln(x + 1))
+
+    def marginal(self, q: Gamma) -> "NegativeBinomial":
+        checks.family(self, q, Gamma)
+        return NegativeBinomial(q.log_k, q.log_b, self)
+
+    def posterior(self, q: Gamma, x: Float[Array, "*d"]) -> Gamma:
+        checks.family(self, q, Gamma, "posterior")
+        return Gamma(q.k + x, q.b + self.exposure)
+
+    def pooled(self, repeats: int) -> "Poisson":
+        return Poisson(self.exposure * repeats)
+
+    def statistic(self, x: Float[Array, "r *d"]) -> Float[Array, "*d"]:
+        return jnp.sum(x, axis=0)
+
+
+class NegativeBinomial(eqx.Module):
+    """P(x) of Poisson counts under a Gamma law of the rate."""
+
+    log_k: Float[Array, "*d"]
+    log_b: Float[Array, "*d"]
+    law: Poisson
+
+    def log_prob(self, x: Float[Array, "*d"]) -> Float[Array, ""]:
+        k, b, n = jnp.exp(self.log_k), jnp.exp(self.log_b), self.law.exposure
+        odds = k * -jnp.log1p(n / b) + x * (jnp.log(n) - jnp.log(b + n))
+        return jnp.sum(gammaln_difference(k, x) - gammaln(x + 1) + odds)
+
+
+class Exponential(eqx.Module):
+    """x = total of `events` waiting times, theta = log-rate; elementwise."""
+
+    events: int = eqx.field(static=True)
+
+    def __init__(self, events: int = 1):
+        self.events = checks.count("events", events)
+
+    def sample(self, key: PRNGKeyArray, theta: Float[Array, "*d"]) -> Float[Array, "*d"]:
+        return jax.random.gamma(key, float(self.events), theta.shape, theta.dtype) * jnp.exp(-theta)
+
+    def log_prob(self, x: Float[Array, "*d"], theta: Float[Array, "*d"]) -> Float[Array, ""]:
+        n = float(self.events)
+        return jnp.sum(n * theta + (n - 1) * jnp.log(x) - x * jnp.exp(theta) - gammaln(n))
+
+    def marginal(self, q: Gamma) -> "Lomax":
+        checks.family(self, q, Gamma)
+        return Lomax(q.log_k, q.log_b, self)
+
+    def posterior(self, q: Gamma, x: Float[Array, "*d"]) -> Gamma:
+        checks.family(self, q, Gamma, "posterior")
+        return Gamma(q.k + float(self.events), q.b + x)
+
+    def pooled(self, repeats: int) -> "Exponential":
+        return Exponential(self.events * repeats)
+
+    def statistic(self, x: Float[Array, "r *d"]) -> Float[Array, "*d"]:
+        return jnp.sum(x, axis=0)
+
+
+class Lomax(eqx.Module):
+    """P(x) of waiting times under a Gamma law of the rate."""
+
+    log_k: Float[Array, "*d"]
+    log_b: Float[Array, "*d"]
+    law: Exponential
+
+    def log_prob(self, x: Float[Array, "*d"]) -> Float[Array, ""]:
+        k, n = jnp.exp(self.log_k), float(self.law.events)
+        ratio = gammaln_difference(k, jnp.full_like(k, n)) - gammaln(n)
+        scaled = x * jnp.exp(-self.log_b)
+        return jnp.sum(ratio - (k + n) * jnp.log1p(scaled) + (n - 1) * jnp.log(x) - n * self.log_b)

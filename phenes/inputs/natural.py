@@ -1,0 +1,54 @@
+"""The paper's exponential family in natural form, from A(theta) and u(x) alone."""
+
+from collections.abc import Callable
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from phenes import checks
+from phenes.search.conjugate import Conjugate
+
+
+class NaturalFamily(eqx.Module):
+    """p_theta(x) = h(x) exp(theta.u(x) - A(theta)), with the draw `sampler(key, theta)` and log h given by the user."""
+
+    A: Callable[[Array], Array] = eqx.field(static=True)
+    u: Callable[[Array], Array] = eqx.field(static=True)
+    sampler: Callable[[PRNGKeyArray, Array], Array] = eqx.field(static=True)
+    log_h: Callable[[Array], Array] = eqx.field(static=True)
+
+    def __init__(self, A, u, sampler, log_h=lambda x: 0.0):
+        self.A, self.u = checks.function("A", A, "jax.nn.softplus"), checks.function("u", u, "lambda x: x")
+        self.sampler = checks.function("sampler", sampler, "jax.random.poisson")
+        self.log_h = checks.function("log_h", log_h, "lambda x: -gammaln(x + 1)")
+
+    def sample(self, key: PRNGKeyArray, theta: Float[Array, "*n"]) -> Array:
+        return self.sampler(key, theta)
+
+    def log_prob(self, x: Array, theta: Float[Array, "*n"]) -> Float[Array, ""]:
+        return jnp.sum(theta * self.u(x)) - self.A(theta) + self.log_h(x)
+
+    def marginal(self, q: Conjugate) -> "ConjugateMarginal":
+        checks.family(self, q, Conjugate)
+        return ConjugateMarginal(q, self)
+
+    def posterior(self, q: Conjugate, x: Array) -> Conjugate:
+        """phi' = (nu phi + u) / (nu + 1), nu' = nu + 1."""
+        checks.family(self, q, Conjugate, "posterior")
+        return Conjugate((q.nu * q.phi + self.u(x)) / (q.nu + 1), q.nu + 1, q.A, q.B, q.sampler)
+
+
+class ConjugateMarginal(eqx.Module):
+    """log P(x) = log h(x) + B(phi', nu') - B(phi, nu).
+
+    Its gradient is nu (E'[theta] - E[theta]) and E'[phi.theta - A] - E[phi.theta - A], with phi (not phi') in the bracket:
+    differentiating through phi' and nu' gives just that, where the printed proposition does not (errata 6, 7).
+    """
+
+    q: Conjugate
+    law: NaturalFamily
+
+    def log_prob(self, x: Array) -> Float[Array, ""]:
+        q, after = self.q, self.law.posterior(self.q, x)
+        return self.law.log_h(x) + q.log_normaliser(after.phi, after.nu) - q.log_normaliser(q.phi, q.nu)

@@ -1,0 +1,5 @@
+"""Test problems with known optima."""
+
+from phenes.problems.coco import Problem, bbob
+
+__all__ = ["Problem", "bbob"]

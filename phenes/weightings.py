@@ -1,0 +1,103 @@
+"""W: f[N] -> w[N]. What an individual's value counts for, in a population that is maximised (FORMULAS.md 6).
+
+Everywhere: ties share the mean of their weights, a population without spread gets zeros (so does N = 1), and a value that is not
+finite is the worst. Estimators average over the population, so `ranks` that add up to 1 are multiplied by N.
+"""
+
+from collections.abc import Callable
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from phenes import checks
+
+Weighting = Callable[[Float[Array, " n"]], Float[Array, " n"]]
+
+
+def value(f: Float[Array, " n"]) -> Float[Array, " n"]:
+    """f_i minus the mean of the others: unbiased for the gradient of E f itself."""
+    n = f.size
+    f = _worst_if_not_finite(f)
+    return jnp.where(_has_spread(f), (f - jnp.mean(f)) * (n / max(n - 1, 1)), 0.0)
+
+
+def standardise(f: Float[Array, " n"]) -> Float[Array, " n"]:
+    """(f - mean) / std, biased by O(1/N)."""
+    f = _worst_if_not_finite(f)
+    # scaled first, so that the square of a large spread cannot overflow
+    size = jnp.max(jnp.abs(f - jnp.mean(f)))
+    centred = (f - jnp.mean(f)) / jnp.where(size > 0, size, 1.0)
+    std = jnp.sqrt(jnp.mean(centred**2))
+    return jnp.where(_has_spread(f), centred / jnp.where(std > 0, std, 1.0), 0.0)
+
+
+def centred_ranks(f: Float[Array, " n"]) -> Float[Array, " n"]:
+    """From -1/2 (worst) to 1/2 (best), linear in the rank; unbiased for its limit at every N."""
+    n = f.size
+    return _by_rank(f, 0.5 - jnp.arange(n, dtype=f.dtype) / max(n - 1, 1))
+
+
+def truncated_ranks(fraction: float = 0.8, largest: float = 0.1) -> Weighting:
+    """The paper's weights: linear in the rank from `largest` to 0 over the best `fraction`, 0 for the rest (erratum 27).
+
+    They add up to `largest` * floor(fraction N) / 2, not to 1 nor to N: see `summed` and `normalised`.
+    """
+    if not 0 < fraction <= 1 or largest <= 0:
+        raise ValueError(f"fraction must be in (0, 1] and largest positive, got {fraction} and {largest}")
+
+    def weighting(f: Float[Array, " n"]) -> Float[Array, " n"]:
+        n = f.size
+        # .29 * 100 is 28.999... in floats: without the nudge the floor drops one
+        selected = max(2, int(fraction * n + 1e-9))
+        rank = jnp.arange(1, n + 1, dtype=f.dtype)
+        return _by_rank(f, largest * jnp.maximum(selected - rank, 0.0) / (selected - 1))
+
+    return weighting
+
+
+def log_ranks(f: Float[Array, " n"]) -> Float[Array, " n"]:
+    """CMA-ES weights of the better half, log((N+1)/2) - log(rank), with mean 1."""
+    n = f.size
+    raw = jnp.log((n + 1) / 2) - jnp.log(jnp.arange(1, n + 1, dtype=f.dtype))
+    kept = jnp.maximum(raw, 0.0)
+    return _by_rank(f, n * kept / jnp.maximum(jnp.sum(kept), jnp.finfo(f.dtype).tiny))
+
+
+def normalised(weighting: Weighting) -> Weighting:
+    """Non-negative weights scaled to mean 1, so that the population average is a weighted mean."""
+
+    def scaled(f: Float[Array, " n"]) -> Float[Array, " n"]:
+        w = weighting(f)
+        total = jnp.sum(w)
+        return w * f.size / jnp.where(total > 0, total, 1.0)
+
+    return checks.function("weighting", weighting, "weightings.log_ranks") and scaled
+
+
+def summed(weighting: Weighting) -> Weighting:
+    """Weights for sum_i w_i s_i instead of 1/N sum_i w_i s_i: the reading that reproduces the paper's experiments."""
+    return lambda f: f.size * weighting(f)
+
+
+def _worst_if_not_finite(f: Float[Array, " n"]) -> Float[Array, " n"]:
+    """Values that are not finite replaced by the smallest finite one."""
+    finite = jnp.isfinite(f)
+    lowest = jnp.min(jnp.where(finite, f, jnp.inf))
+    return jnp.where(finite, f, jnp.where(jnp.isfinite(lowest), lowest, 0.0))
+
+
+def _has_spread(f: Float[Array, " n"]) -> Array:
+    return jnp.max(f) > jnp.min(f)
+
+
+def _by_rank(f: Float[Array, " n"], table: Float[Array, " n"]) -> Float[Array, " n"]:
+    """table[k] for the k-th best, averaged over ties."""
+    f = jnp.where(jnp.isfinite(f), f, -jnp.inf)
+    order = jnp.argsort(-f)
+    ranked = f[order]
+    group = jnp.cumsum(jnp.concatenate([jnp.zeros(1, bool), ranked[1:] != ranked[:-1]]))
+    size = jax.ops.segment_sum(jnp.ones_like(table), group, f.size, indices_are_sorted=True)
+    total = jax.ops.segment_sum(table, group, f.size, indices_are_sorted=True)
+    shared = (total / jnp.maximum(size, 1.0))[group]
+    return jnp.where(_has_spread(f), jnp.zeros_like(table).at[order].set(shared), 0.0)

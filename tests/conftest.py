@@ -1,0 +1,13 @@
+"""Double precision, and no silent promotion of ranks or dtypes: what is not written down is an error here."""
+
+import jax
+import pytest
+
+jax.config.update("jax_enable_x64", True)
+jax.config.update("jax_numpy_rank_promotion", "raise")
+jax.config.update("jax_numpy_dtype_promotion", "strict")
+
+
+@pytest.fixture
+def key():
+    return jax.random.key(20260101)
