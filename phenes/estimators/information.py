@@ -109,7 +109,8 @@ class InformationMix(eqx.Module):
 
     def _second_dense(self, p, q, batch, w, first, last, share):
         d = q.dim
-        V = q.covariance.times(share if share.ndim == 2 else jnp.diag(jnp.broadcast_to(share, (d,))))
+        A = share if share.ndim == 2 else jnp.diag(jnp.broadcast_to(share, (d,)))
+        V = q.covariance.times(A.T).T
         g = q.channel_score(w, first, _Given(q.covariance.inverse(d) - _sandwich(q, V + V.T)))
         if not self.curvature:
             lost = q.channel_score(w, last, _Given(jnp.zeros_like(V)))

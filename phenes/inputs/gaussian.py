@@ -59,15 +59,13 @@ class GaussianNoise(eqx.Module):
     def theta_score(self, x: Float[Array, "n k"], theta: Float[Array, "n d"]) -> Float[Array, "n d"]:
         """d log p_theta(x) / d theta = H' C^-1 (x - H theta - b) for each individual."""
 
-        def all_measured(cov, r):
-            return cov.solve(r)
-
         def some_measured(cov, r):
             measured = ~jnp.isnan(r)
             each = jax.vmap(lambda m, row: cov.masked(m).solve(row[None])[0])
             return each(measured, jnp.where(measured, r, 0.0))
 
-        y = rarely(_any_nan, some_measured, all_measured)(self.cov, x - jax.vmap(self.expected)(theta))
+        r = x - jax.vmap(self.expected)(theta)
+        y = rarely(lambda cov, r: jnp.any(jnp.isnan(r)), some_measured, lambda cov, r: cov.solve(r))(self.cov, r)
         return y if self.gain is None else y @ self.gain
 
     def marginal(self, q: GaussianSearch) -> Normal:
@@ -88,25 +86,8 @@ class GaussianNoise(eqx.Module):
     def marginal_score(self, q: GaussianSearch, x: Float[Array, "n k"], w: Float[Array, " n"]) -> GaussianSearch:
         """1/N sum_i w_i d log P(x_i) / d psi in closed form: y = H' M^-1 (x - Hm - b), B = H' M^-1 H (FORMULAS.md 1, errata 1-3)."""
         self._check(q)
-
-        def all_measured(q, r, w):
-            cov = self._marginal_cov(q)
-            channel = _Observed(cov, self.gain)
-            return q.channel_score(w, channel.pull(cov.solve(r)), channel)
-
-        def some_measured(q, r, w):
-            measured = ~jnp.isnan(r)
-            cov = self._marginal_cov(q)
-
-            def one(measured, r, w):
-                own = cov.masked(measured)
-                channel = _Observed(own, self.gain, measured)
-                return q.channel_score(w[None], channel.pull(own.solve(r[None])), channel)
-
-            each = jax.vmap(one)(measured, jnp.where(measured, r, 0.0), w)
-            return jax.tree.map(lambda leaf: jnp.mean(leaf, axis=0), each)
-
-        return rarely(lambda q, r, w: _any_nan(r), some_measured, all_measured)(q, x - self.expected(q.mean)[None], w)
+        r = x - self.expected(q.mean)[None]
+        return rarely(lambda p, q, r, w: jnp.any(jnp.isnan(r)), _score_some_measured, _score_all_measured)(self, q, r, w)
 
     def mirrored_score(self, q: GaussianSearch, x: Float[Array, "two n d"], w: Float[Array, "two n"]) -> GaussianSearch:
         """Rao-Blackwellisation of mirrored pairs theta = m +- L z over the joint posterior of z (FORMULAS.md 5, erratum 15)."""
@@ -208,5 +189,21 @@ def _remaining(prior: Covariance, channel: _Observed, d: int) -> Covariance:
     return Dense(s - s @ channel.inverse(d) @ s)
 
 
-def _any_nan(*arrays: object) -> Array:
-    return jnp.any(jnp.stack([jnp.any(jnp.isnan(leaf)) for leaf in jax.tree.leaves(arrays)]))
+def _score_all_measured(p: GaussianNoise, q: GaussianSearch, r: Float[Array, "n k"], w: Float[Array, " n"]) -> GaussianSearch:
+    cov = p._marginal_cov(q)
+    channel = _Observed(cov, p.gain)
+    return q.channel_score(w, channel.pull(cov.solve(r)), channel)
+
+
+def _score_some_measured(p: GaussianNoise, q: GaussianSearch, r: Float[Array, "n k"], w: Float[Array, " n"]) -> GaussianSearch:
+    """The same with a channel of each individual's own: O(N d^3) for full covariances."""
+    cov = p._marginal_cov(q)
+
+    def one(r, w):
+        measured = ~jnp.isnan(r)
+        own = cov.masked(measured)
+        channel = _Observed(own, p.gain, measured)
+        y = own.solve(jnp.where(measured, r, 0.0)[None])
+        return q.channel_score(w[None], channel.pull(y), channel)
+
+    return jax.tree.map(lambda leaf: jnp.mean(leaf, axis=0), jax.vmap(one)(r, w))

@@ -3,14 +3,13 @@
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax.scipy.special import gammaln
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from phenes import checks
 from phenes.covariance import Covariance, as_covariance
 from phenes.inputs.gaussian import GaussianNoise
-from phenes.normal import Mixture, Normal
+from phenes.normal import Mixture
 from phenes.search.gaussian import DiagonalGaussian, Gaussian, GaussianSearch, IsotropicGaussian
 
 
@@ -77,7 +76,7 @@ class MultivariateTNoise(eqx.Module):
     def log_prob(self, x: Float[Array, " d"], theta: Float[Array, " d"]) -> Float[Array, ""]:
         """Log-density of the measured coordinates: marginals of a multivariate t are t again."""
         measured = ~jnp.isnan(x)
-        d = jnp.sum(measured)
+        d = jnp.sum(measured, dtype=x.dtype)
         r = jnp.where(measured, jnp.where(measured, x, 0.0) - theta, 0.0)
         cov = self.cov.masked(measured)
         quadratic = jnp.sum(r * cov.solve(r[None])[0])
@@ -111,7 +110,7 @@ def scale_nodes(df: Float[Array, ""]) -> tuple[Float[Array, " k"], Float[Array, 
 
     The density of log tau is analytic and falls at least exponentially on both sides, where the trapezoidal rule converges exponentially.
     """
-    t = jnp.linspace(-72.0 / df, np.log(1 + 80.0 / df) if checks.concrete(df) else jnp.log(1 + 80.0 / df), NODES)
+    t = jnp.linspace(-72.0 / df, jnp.log(1 + 80.0 / df), NODES)
     half = df / 2
     log_density = half * jnp.log(half) - gammaln(half) + half * (t - jnp.exp(t))
     return t, log_density + jnp.log(t[1] - t[0])
@@ -121,10 +120,7 @@ def _responsible_score(log_weight, components, q, x, w):
     """1/N sum_i w_i sum_k resp_ik s^(k)(x_i), with one batch of scores for each component."""
     checks.family(components, q, (Gaussian, DiagonalGaussian, IsotropicGaussian))
 
-    def log_density(p):
-        marginal: Normal = p.marginal(q)
-        return jax.vmap(marginal.log_prob)(x)
-
-    responsibility = jax.nn.softmax(log_weight[:, None] + jax.vmap(log_density)(components), axis=0)
+    log_density = jax.vmap(lambda p: p.marginal(q).log_prob_all(x))(components)
+    responsibility = jax.nn.softmax(log_weight[:, None] + log_density, axis=0)
     each = jax.vmap(lambda p, r: p.marginal_score(q, x, w * r))(components, responsibility)
     return jax.tree.map(lambda leaf: jnp.sum(leaf, axis=0), each)

@@ -152,7 +152,11 @@ class Conjugate(eqx.Module):
         # theta = centre + width sinh(t): the trapezoidal rule then converges exponentially even for exponential tails
         t = jnp.linspace(-9.0, 9.0, 401, dtype=centre.dtype)
         theta = centre + width * jnp.sinh(t)
-        exponent = nu * (phi * theta - jax.vmap(self.A)(theta)) + jnp.log(jnp.cosh(t))
+        cost = jax.vmap(self.A)(theta)
+        # far out A may overflow: no mass there, and no gradient (inf * 0) either
+        finite = jnp.isfinite(cost)
+        inner = phi * jnp.where(finite, theta, 0.0) - jnp.where(finite, cost, 0.0)
+        exponent = jnp.where(finite, nu * inner + jnp.log(jnp.cosh(t)), -jnp.inf)
         return jax.nn.logsumexp(exponent) + jnp.log(width * (t[1] - t[0]))
 
     def draw(self, key: PRNGKeyArray, n: int) -> PRNGKeyArray:

@@ -1,0 +1,331 @@
+"""Variances of the estimators on the same populations, relative to `phenotype`, with the theory beside them.
+
+A cell is one search law, one input law and one ratio C/S of their variances. Batches of populations are drawn in it; every number is a
+ratio of means over the batches, and its standard error the jackknife over them.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from phenes import inputs, weightings
+from phenes.batch import Batch, realise
+from phenes.diagnostics import individual_scores
+from phenes.estimators import (
+    biased_linear,
+    diagonal,
+    exchangeable,
+    exchangeable_coordinates,
+    full,
+    genotype,
+    information_mix,
+    mirrored,
+    mirrored_phenotype,
+    phenotype,
+    reparameterised,
+)
+from phenes.search import Gaussian, IsotropicGaussian
+
+POPSIZE = 100
+BATCHES = 40
+# estimators that draw auxiliaries cost as many times more, so they see the first few of the batches
+AUXILIARY_BATCHES = 10
+PAST = 10  # generations that a learner sees beforehand
+BASELINE = "phenotype"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """samples: individuals in each cell. full_dim, noise_dim: dimension of the cells with full covariance and with other noise laws."""
+
+    dims: tuple[int, ...] = (2, 10, 40)
+    ratios: tuple[float, ...] = (0.01, 0.1, 1.0, 10.0)
+    samples: int = 200_000
+    seed: int = 0
+    full_dim: int | None = 10
+    noise_dim: int | None = 10
+    auxiliaries: int = 60
+
+    def __post_init__(self):
+        if self.samples < 2 * POPSIZE * BATCHES:
+            raise ValueError(f"samples must be at least {2 * POPSIZE * BATCHES} (two populations a batch), got {self.samples}")
+        if any(d < 1 for d in self.dims) or any(c <= 0 for c in self.ratios):
+            raise ValueError(f"dims and ratios must be positive, got {self.dims} and {self.ratios}")
+
+    @classmethod
+    def quick(cls) -> "Settings":
+        return cls(dims=(2,), ratios=(0.1, 1.0), samples=20_000, full_dim=None, noise_dim=None)
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """A measured number, its standard error, and what theory says it should be."""
+
+    value: float
+    se: float
+    theory: float | None = None
+
+    @property
+    def agrees(self) -> bool | None:
+        """Within 4 standard errors; where theory says that nothing varies, within rounding. None without a theory."""
+        if self.theory is None:
+            return None
+        return bool(abs(self.value - self.theory) <= 4 * self.se + 1e-9 * abs(self.theory))
+
+
+@dataclass(frozen=True)
+class Row:
+    """One estimator in one cell, relative to `phenotype` there.
+
+    score_*: second moments of the score of one individual (not defined for pairs); estimate_*: variances of the weighted estimate of a
+    population; *_mean, *_spread: the part of psi. bias_*: |E g - E g_phenotype|^2 / |E g_phenotype|^2, estimated without bias, so that it may
+    come out slightly negative.
+    """
+
+    noise: str
+    family: str
+    dim: int
+    ratio: float
+    estimator: str
+    samples: int
+    score_mean: Ratio | None
+    score_spread: Ratio | None
+    estimate_mean: Ratio
+    estimate_spread: Ratio
+    bias_mean: Ratio
+    bias_spread: Ratio
+
+    @property
+    def biased(self) -> bool:
+        """By its definition; the mix is biased where log p has no slope in theta."""
+        return self.estimator == "biased_linear" or (self.noise == "uniform" and self.estimator.startswith("information_mix"))
+
+    @property
+    def agrees(self) -> bool | None:
+        verdicts = [r.agrees for r in (self.score_mean, self.score_spread) if r is not None and r.agrees is not None]
+        return all(verdicts) if verdicts else None
+
+
+class Cell(NamedTuple):
+    noise: str
+    family: str
+    ratio: float
+    p: Any
+    q: Any
+    plain: dict[str, Any]  # estimators that are averages over individuals
+    auxiliary: dict[str, Any]  # the same, but dear
+    pairs: dict[str, Any]  # estimators for mirrored populations
+
+
+class Moments(NamedTuple):
+    """Of one estimator in one batch; the last axis of `power` and `variance` is (mean, spread)."""
+
+    power: Float[Array, "b 2"]  # E s^2
+    variance: Float[Array, "b 2"]  # of g over populations
+    g: Float[Array, "b psi"]
+
+
+def run(settings: Settings, progress: Callable[[int, int], None] = lambda done, total: None) -> list[Row]:
+    """All cells. `progress(done, total)` is called after each."""
+    with jax.enable_x64(True):
+        cells, rows = _cells(settings), []
+        for i, cell in enumerate(cells):
+            # the same key: cells differ in their laws, not in their random numbers
+            rows += _rows(cell, _measure_cell(cell, jax.random.key(settings.seed), settings.samples // (POPSIZE * BATCHES)))
+            progress(i + 1, len(cells))
+    return rows
+
+
+def _cells(settings: Settings) -> list[Cell]:
+    joint, coordinates = exchangeable(settings.auxiliaries), exchangeable_coordinates(settings.auxiliaries)
+    # made once: one compilation for each dimension serves all ratios
+    dear = {"exchangeable": joint, "exchangeable_coordinates": coordinates}
+    cells = [_isotropic(d, c, dear) for d in settings.dims for c in settings.ratios]
+    if settings.full_dim:
+        cells += [_full(settings.full_dim, c, {"exchangeable": joint}) for c in settings.ratios]
+    if settings.noise_dim:
+        cells += _other_laws(settings.noise_dim, {"exchangeable_coordinates": coordinates})
+    return cells
+
+
+def _isotropic(d: int, c: float, dear: dict[str, Any]) -> Cell:
+    q = IsotropicGaussian(jnp.zeros(d), jnp.asarray(1.0))
+    plain = _plain(diagonal, jnp.full(d, 1 / c)) | {"biased_linear": biased_linear()}
+    return Cell("Gaussian", "isotropic", c, inputs.GaussianNoise(jnp.sqrt(c)), q, plain, dear, _pairs())
+
+
+def _full(d: int, c: float, dear: dict[str, Any]) -> Cell:
+    """Ill-conditioned S with C = c S: the ratios of isotropic laws hold for these too."""
+    rotation = jnp.linalg.qr(jax.random.normal(jax.random.key(0), (d, d)))[0]
+    cov = (rotation * jnp.logspace(-1, 1, d)[None]) @ rotation.T
+    cov = 0.5 * (cov + cov.T)
+    plain = _plain(full, jnp.linalg.inv(c * cov)) | {"biased_linear": biased_linear()}
+    return Cell("Gaussian", "full", c, inputs.GaussianNoise(c * cov), Gaussian(jnp.zeros(d), cov), plain, dear, _pairs())
+
+
+def _plain(shape: Callable[[Array], Array], info: Array) -> dict[str, Any]:
+    return {
+        "phenotype": phenotype,
+        "genotype": genotype,
+        "reparameterised": reparameterised,
+        "information_mix": information_mix(shape, info=info),
+        "information_mix, curvature": information_mix(shape, curvature=True, info=info),
+        "information_mix, learnt": information_mix(shape),
+    }
+
+
+def _pairs() -> dict[str, Any]:
+    return {"mirrored": mirrored, "mirrored_phenotype": mirrored_phenotype, "phenotype, mirrored": phenotype}
+
+
+def _other_laws(d: int, dear: dict[str, Any]) -> list[Cell]:
+    """Variance 1, as that of the search law, before saturation cuts the ends off."""
+    laws = {
+        "Student t, 5": inputs.StudentTNoise(jnp.sqrt(3 / 5), 5.0),
+        "Laplace": inputs.LaplaceNoise(jnp.sqrt(1 / 2)),
+        "uniform": inputs.UniformNoise(jnp.sqrt(3.0)),
+        "saturating": inputs.SaturatingNoise(1.0, -1.0, 1.0),
+        "rounding": inputs.RoundingNoise(jnp.sqrt(6.0), jnp.sqrt(1 / 2)),
+    }
+    q = IsotropicGaussian(jnp.zeros(d), jnp.asarray(1.0))
+    plain = {"phenotype": phenotype, "genotype": genotype, "information_mix, learnt": information_mix(), "biased_linear": biased_linear()}
+    return [Cell(name, "isotropic", 1.0, p, q, plain, dear, {}) for name, p in laws.items()]
+
+
+def objective(x: Float[Array, " d"]) -> Float[Array, ""]:
+    """Linear plus quadratic, scaled so that both matter in every dimension."""
+    return (jnp.sum(x) - 0.5 * jnp.sum(x**2)) / np.sqrt(x.size)
+
+
+def _measure_cell(cell: Cell, key: PRNGKeyArray, populations: int) -> dict[str, Moments]:
+    keys = jax.random.split(key, BATCHES)
+    measured = _measure(cell.plain, cell.p, cell.q, keys, populations)
+    measured |= _measure(cell.auxiliary, cell.p, cell.q, keys[:AUXILIARY_BATCHES], populations)
+    if cell.pairs:
+        measured |= _measure(cell.pairs, cell.p, cell.q, keys, populations, pairs=True)
+    return jax.tree.map(np.asarray, measured)
+
+
+@eqx.filter_jit
+def _measure(estimators: Mapping[str, Any], p: Any, q: Any, keys: PRNGKeyArray, populations: int, pairs: bool = False) -> dict[str, Moments]:
+    """All estimators on the same populations: one program for all the input laws of one kind and dimension."""
+
+    def batch(key):
+        past, now = jax.random.split(key)
+        ready = {name: _learn(e, p, q, past) if _learns(e) else e for name, e in estimators.items()}
+        each = lax.map(lambda k: _one_population(ready, p, q, k, pairs), jax.random.split(now, populations))
+        return {name: _summarise(power, g, q.dim) for name, (power, g) in each.items()}
+
+    return lax.map(batch, keys)
+
+
+def _learns(estimator: Any) -> bool:
+    return hasattr(estimator, "observe") and getattr(estimator, "info", None) is None
+
+
+def _learn(estimator: Any, p: Any, q: Any, key: PRNGKeyArray) -> Any:
+    keys = jax.random.split(key, PAST)
+    learner = estimator.start(p, q, _population(p, q, keys[0], pairs=False))
+    dynamic, static = eqx.partition(learner, eqx.is_array)
+
+    def generation(carry, key):
+        after = eqx.combine(carry, static).observe(p, q, _population(p, q, key, pairs=False))
+        return eqx.filter(after, eqx.is_array), None
+
+    return eqx.combine(lax.scan(generation, dynamic, keys)[0], static)
+
+
+def _population(p: Any, q: Any, key: PRNGKeyArray, pairs: bool) -> Batch:
+    ours, noise, rest = jax.random.split(key, 3)
+    xi = q.draw(ours, POPSIZE // 2 if pairs else POPSIZE)
+    xi = jnp.concatenate([xi, -xi]) if pairs else xi
+    theta = jax.vmap(q.push)(xi)
+    x = realise(p, noise, theta)
+    return Batch(theta=theta, x=x, f=jax.vmap(objective)(x), xi=xi, key=rest)
+
+
+def _one_population(estimators: Mapping[str, Any], p: Any, q: Any, key: PRNGKeyArray, pairs: bool) -> dict[str, tuple[Array, Array]]:
+    """Second moment of the scores over psi, and the weighted estimate."""
+    batch = _population(p, q, key, pairs)
+    w = weightings.value(batch.f)
+
+    def of_pairs(estimator):
+        g = jax.flatten_util.ravel_pytree(estimator(p, q, batch, w))[0]
+        return jnp.full_like(g, jnp.nan), g
+
+    def of_individuals(estimator):
+        s = individual_scores(estimator, p, q, batch)
+        return jnp.mean(s**2, axis=0), w @ s / w.size
+
+    return {name: (of_pairs if pairs else of_individuals)(e) for name, e in estimators.items()}
+
+
+def _summarise(power: Float[Array, "k psi"], g: Float[Array, "k psi"], d: int) -> Moments:
+    return Moments(_by_part(jnp.mean(power, axis=0), d), _by_part(jnp.var(g, axis=0, ddof=1), d), jnp.mean(g, axis=0))
+
+
+def _by_part(values: Float[Array, " psi"], d: int) -> Float[Array, " 2"]:
+    return jnp.stack([jnp.sum(values[:d]), jnp.sum(values[d:])])
+
+
+def _rows(cell: Cell, measured: dict[str, Moments]) -> list[Row]:
+    return [_row(cell, name, m, measured[BASELINE]) for name, m in measured.items() if name != BASELINE]
+
+
+def _row(cell: Cell, name: str, own: Moments, baseline: Moments) -> Row:
+    batches, d = len(own.power), cell.q.dim
+    base = Moments(*(leaf[:batches] for leaf in baseline))
+    theory = _theory(cell, name)
+    scores, estimates, biases = [], [], []
+    for part, psi in enumerate((slice(0, d), slice(d, None))):
+        scores.append(_jackknife(_ratio_of_means, own.power[:, part], base.power[:, part], theory=theory[part]))
+        estimates.append(_jackknife(_ratio_of_means, own.variance[:, part], base.variance[:, part]))
+        biases.append(_jackknife(_relative_bias, own.g[:, psi], base.g[:, psi]))
+    if name in cell.pairs:
+        scores = [None, None]
+    samples = batches * POPSIZE
+    return Row(cell.noise, cell.family, d, cell.ratio, name, samples, *scores, *estimates, *biases)
+
+
+def _theory(cell: Cell, name: str) -> tuple[float | None, float | None]:
+    """Second moments of the scores of mean and spread over those of `phenotype`, for Gaussian noise with C = c S (FORMULAS.md 1, 7).
+
+    The mix of second order estimates the posterior variance V by 2 V - e e', e ~ N(0, V), which is where its 1 + c^2 comes from.
+    """
+    c = cell.ratio
+    if cell.noise != "Gaussian":
+        return None, None
+    return {
+        "genotype": (1 + c, (1 + c) ** 2),
+        "reparameterised": (1 + 1 / c, (1 + c) ** 2 / (2 * c) if cell.family == "isotropic" else None),
+        "information_mix": (1.0, 1 + c**2),
+        "information_mix, curvature": (1.0, 1.0),
+    }.get(name, (None, None))
+
+
+def _jackknife(statistic: Callable[..., float], *batches: np.ndarray, theory: float | None = None) -> Ratio:
+    """The statistic of all batches, with the standard error from leaving each out in turn."""
+    n = len(batches[0])
+    without = np.array([statistic(*(np.delete(b, i, axis=0) for b in batches)) for i in range(n)])
+    se = np.sqrt((n - 1) * np.mean((without - without.mean()) ** 2))
+    return Ratio(float(statistic(*batches)), float(se), theory)
+
+
+def _ratio_of_means(a: np.ndarray, b: np.ndarray) -> float:
+    return a.mean() / b.mean()
+
+
+def _relative_bias(g: np.ndarray, reference: np.ndarray) -> float:
+    return _squared_mean(g - reference) / _squared_mean(reference)
+
+
+def _squared_mean(g: np.ndarray) -> float:
+    """|E g|^2, without the variance that |mean g|^2 carries."""
+    return np.sum(g.mean(axis=0) ** 2) - np.sum(g.var(axis=0, ddof=1)) / len(g)

@@ -1,0 +1,50 @@
+"""Monte Carlo with its standard error. Keys are fixed; a test asks whether a difference is within so many standard errors."""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.flatten_util import ravel_pytree
+
+from phenes.batch import Batch, realise
+
+SIGMAS = 5.0  # several thousand comparisons are made: one in 1.7 million falls outside by chance
+CHUNKS, CHUNK = 250, 4000  # a million individuals
+
+
+class Estimate(NamedTuple):
+    mean: np.ndarray
+    se: np.ndarray
+
+
+def population(q, p, key, n, mirrored=False):
+    for_xi, for_x, for_estimator = jax.random.split(key, 3)
+    if mirrored:
+        half = q.draw(for_xi, n // 2)
+        xi = jnp.concatenate([half, -half])
+    else:
+        xi = q.draw(for_xi, n)
+    theta = jax.vmap(q.push)(xi)
+    return Batch(theta=theta, x=realise(p, for_x, theta), xi=xi, key=for_estimator)
+
+
+def over_chunks(function, key, chunks=CHUNKS):
+    """Mean and standard error of `function(key)` over independent chunks, each array of its own."""
+    values = np.asarray(jax.jit(lambda keys: jax.lax.map(function, keys))(jax.random.split(key, chunks)))
+    return Estimate(values.mean(0), values.std(0, ddof=1) / np.sqrt(chunks))
+
+
+def flat(g):
+    return ravel_pytree(g)[0]
+
+
+def assert_within(estimate, exact, sigmas=SIGMAS):
+    """|mean - exact| within so many standard errors (and rounding, where the standard error is 0)."""
+    exact = np.asarray(exact)
+    slack = 1e-9 * np.maximum(1.0, np.abs(exact))
+    z = np.abs(estimate.mean - exact) / (estimate.se + slack / sigmas)
+    worst = np.unravel_index(np.argmax(z), z.shape)
+    assert z.max() <= sigmas, (
+        f"{z.max():.1f} standard errors off at {worst}: {estimate.mean[worst]} +- {estimate.se[worst]}, exact {exact[worst]}"
+    )
