@@ -13,6 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from phenes import inputs, weightings
@@ -204,67 +205,87 @@ def objective(x: Float[Array, " d"]) -> Float[Array, ""]:
     return (jnp.sum(x) - 0.5 * jnp.sum(x**2)) / np.sqrt(x.size)
 
 
-def _measure_cell(cell: Cell, key: PRNGKeyArray, populations: int) -> dict[str, Moments]:
-    keys = jax.random.split(key, BATCHES)
-    measured = _measure(cell.plain, cell.p, cell.q, keys, populations)
-    measured |= _measure(cell.auxiliary, cell.p, cell.q, keys[:AUXILIARY_BATCHES], populations)
+def _measure_cell(cell: Cell, key: PRNGKeyArray, populations: int) -> list[dict[str, Moments]]:
+    """Moments of the estimators in groups that saw the same populations."""
+    past, now = _populations(cell, key, populations, pairs=False)
+    keys = jax.random.split(jax.random.fold_in(key, 1), AUXILIARY_BATCHES * populations).reshape(AUXILIARY_BATCHES, populations)
+    some = jax.tree.map(lambda leaf: leaf[:AUXILIARY_BATCHES], (past, now))
+    groups = [
+        _measure(cell.plain, cell.p, cell.q, past, now),
+        _measure({BASELINE: phenotype} | cell.auxiliary, cell.p, cell.q, some[0], some[1]._replace(key=keys)),
+    ]
     if cell.pairs:
-        measured |= _measure(cell.pairs, cell.p, cell.q, keys, populations, pairs=True)
-    return jax.tree.map(np.asarray, measured)
+        mirrored_ones = _populations(cell, key, populations, pairs=True)[1]
+        # pairs are compared with independent individuals, as many of them
+        baseline = {BASELINE: groups[0][BASELINE]}
+        groups.append(baseline | _measure(cell.pairs, cell.p, cell.q, past, mirrored_ones, pairs=True))
+    return jax.tree.map(np.asarray, groups)
+
+
+def _populations(cell: Cell, key: PRNGKeyArray, populations: int, pairs: bool) -> tuple[Batch, Batch]:
+    """Past ones to learn from and present ones to measure: leaves [batches, populations, individuals, d]."""
+    shape = (BATCHES, PAST + populations, POPSIZE, cell.q.dim)
+    xi = _draw(cell.q, jax.random.fold_in(key, 2), shape[0] * shape[1] * shape[2]).reshape(shape)
+    if pairs:
+        half = xi[:, :, : POPSIZE // 2]
+        xi = jnp.concatenate([half, -half], axis=2)
+    flat = _realise(cell.p, cell.q, jax.random.fold_in(key, 3), xi.reshape(-1, cell.q.dim))
+    batch = jax.tree.map(lambda leaf: leaf.reshape(*shape[:3], *leaf.shape[1:]), flat)
+    return jax.tree.map(lambda leaf: leaf[:, :PAST], batch), jax.tree.map(lambda leaf: leaf[:, PAST:], batch)
+
+
+# Random numbers are most of the time of compilation: drawn here, once for each law and dimension, and not in every estimator's program.
+@eqx.filter_jit
+def _draw(q: Any, key: PRNGKeyArray, n: int) -> Float[Array, "n d"]:
+    return q.draw(key, n)
 
 
 @eqx.filter_jit
-def _measure(estimators: Mapping[str, Any], p: Any, q: Any, keys: PRNGKeyArray, populations: int, pairs: bool = False) -> dict[str, Moments]:
-    """All estimators on the same populations: one program for all the input laws of one kind and dimension."""
+def _realise(p: Any, q: Any, key: PRNGKeyArray, xi: Float[Array, "n d"]) -> Batch:
+    theta = jax.vmap(q.push)(xi)
+    x = realise(p, key, theta)
+    return Batch(theta=theta, x=x, f=jax.vmap(objective)(x), xi=xi)
 
-    def batch(key):
-        past, now = jax.random.split(key)
+
+@eqx.filter_jit
+def _measure(estimators: Mapping[str, Any], p: Any, q: Any, past: Batch, now: Batch, pairs: bool = False) -> dict[str, Moments]:
+    """One program for all the input laws of one kind and dimension; leaves are [batches, populations, individuals, ...]."""
+    measure = _of_pairs if pairs else _of_individuals
+
+    def one_batch(batches):
+        past, now = batches
         ready = {name: _learn(e, p, q, past) if _learns(e) else e for name, e in estimators.items()}
-        each = lax.map(lambda k: _one_population(ready, p, q, k, pairs), jax.random.split(now, populations))
+        each = lax.map(lambda batch: {name: measure(e, p, q, batch) for name, e in ready.items()}, now)
         return {name: _summarise(power, g, q.dim) for name, (power, g) in each.items()}
 
-    return lax.map(batch, keys)
+    return lax.map(one_batch, (past, now))
 
 
 def _learns(estimator: Any) -> bool:
     return hasattr(estimator, "observe") and getattr(estimator, "info", None) is None
 
 
-def _learn(estimator: Any, p: Any, q: Any, key: PRNGKeyArray) -> Any:
-    keys = jax.random.split(key, PAST)
-    learner = estimator.start(p, q, _population(p, q, keys[0], pairs=False))
+def _learn(estimator: Any, p: Any, q: Any, past: Batch) -> Any:
+    learner = estimator.start(p, q, jax.tree.map(lambda leaf: leaf[0], past))
     dynamic, static = eqx.partition(learner, eqx.is_array)
 
-    def generation(carry, key):
-        after = eqx.combine(carry, static).observe(p, q, _population(p, q, key, pairs=False))
-        return eqx.filter(after, eqx.is_array), None
+    def generation(carry, batch):
+        return eqx.filter(eqx.combine(carry, static).observe(p, q, batch), eqx.is_array), None
 
-    return eqx.combine(lax.scan(generation, dynamic, keys)[0], static)
-
-
-def _population(p: Any, q: Any, key: PRNGKeyArray, pairs: bool) -> Batch:
-    ours, noise, rest = jax.random.split(key, 3)
-    xi = q.draw(ours, POPSIZE // 2 if pairs else POPSIZE)
-    xi = jnp.concatenate([xi, -xi]) if pairs else xi
-    theta = jax.vmap(q.push)(xi)
-    x = realise(p, noise, theta)
-    return Batch(theta=theta, x=x, f=jax.vmap(objective)(x), xi=xi, key=rest)
+    return eqx.combine(lax.scan(generation, dynamic, past)[0], static)
 
 
-def _one_population(estimators: Mapping[str, Any], p: Any, q: Any, key: PRNGKeyArray, pairs: bool) -> dict[str, tuple[Array, Array]]:
-    """Second moment of the scores over psi, and the weighted estimate."""
-    batch = _population(p, q, key, pairs)
+def _of_individuals(estimator: Any, p: Any, q: Any, batch: Batch) -> tuple[Float[Array, " psi"], Float[Array, " psi"]]:
+    """Second moment of the scores, and the weighted estimate, of one population."""
     w = weightings.value(batch.f)
+    s = individual_scores(estimator, p, q, batch)
+    return jnp.mean(s**2, axis=0), w @ s / w.size
 
-    def of_pairs(estimator):
-        g = jax.flatten_util.ravel_pytree(estimator(p, q, batch, w))[0]
-        return jnp.full_like(g, jnp.nan), g
 
-    def of_individuals(estimator):
-        s = individual_scores(estimator, p, q, batch)
-        return jnp.mean(s**2, axis=0), w @ s / w.size
-
-    return {name: (of_pairs if pairs else of_individuals)(e) for name, e in estimators.items()}
+def _of_pairs(estimator: Any, p: Any, q: Any, batch: Batch) -> tuple[Float[Array, " psi"], Float[Array, " psi"]]:
+    """The same for estimators that take pairs, which have no score of one individual."""
+    g = ravel_pytree(estimator(p, q, batch, weightings.value(batch.f)))[0]
+    return jnp.full_like(g, jnp.nan), g
 
 
 def _summarise(power: Float[Array, "k psi"], g: Float[Array, "k psi"], d: int) -> Moments:
