@@ -24,13 +24,11 @@ def rarely(needed: Callable[..., Any], rare: Callable[..., Any], common: Callabl
         return lax.cond(needed(*args), rare, common, *args)
 
     @call.def_vmap
-    def _(size, batched, *args):
-        def spread(is_batched, leaf):
-            return leaf if is_batched else jnp.broadcast_to(leaf, (size, *jnp.shape(leaf)))
-
-        args = jax.tree.map(spread, tuple(batched), args)
-        together = rarely(lambda *a: jnp.any(jax.vmap(needed)(*a)), jax.vmap(rare), jax.vmap(common))
-        out = together(*args)
+    def _(_, batched, *args):
+        # what all share stays shared: work that depends on it alone is done once
+        axes = jax.tree.map(lambda is_batched: 0 if is_batched else None, tuple(batched))
+        some, rare_all, common_all = (jax.vmap(f, in_axes=axes) for f in (needed, rare, common))
+        out = rarely(lambda *a: jnp.any(some(*a)), rare_all, common_all)(*args)
         return out, jax.tree.map(lambda _: True, out)
 
     return call

@@ -36,9 +36,8 @@ from phenes.search import Gaussian, IsotropicGaussian
 
 POPSIZE = 100
 BATCHES = 40
-# estimators that draw auxiliaries cost as many times more, so they see the first few of the batches
-AUXILIARY_BATCHES = 10
 PAST = 10  # generations that a learner sees beforehand
+THRIFT = 10  # estimators that draw auxiliaries cost so much more that they see one population of this many
 BASELINE = "phenotype"
 
 
@@ -126,8 +125,9 @@ class Cell(NamedTuple):
 
 
 class Moments(NamedTuple):
-    """Of one estimator in one batch; the last axis of `power` and `variance` is (mean, spread)."""
+    """Of one estimator in each batch; the last axis of `power` and `variance` is (mean, spread)."""
 
+    samples: Float[Array, " b"]
     power: Float[Array, "b 2"]  # E s^2
     variance: Float[Array, "b 2"]  # of g over populations
     g: Float[Array, "b psi"]
@@ -139,7 +139,8 @@ def run(settings: Settings, progress: Callable[[int, int], None] = lambda done, 
         cells, rows = _cells(settings), []
         for i, cell in enumerate(cells):
             # the same key: cells differ in their laws, not in their random numbers
-            rows += _rows(cell, _measure_cell(cell, jax.random.key(settings.seed), settings.samples // (POPSIZE * BATCHES)))
+            groups = _measure_cell(cell, jax.random.key(settings.seed), settings.samples // (POPSIZE * BATCHES))
+            rows += [_row(cell, name, group[name], group[BASELINE]) for group in groups for name in group if name != BASELINE]
             progress(i + 1, len(cells))
     return rows
 
@@ -208,18 +209,21 @@ def objective(x: Float[Array, " d"]) -> Float[Array, ""]:
 def _measure_cell(cell: Cell, key: PRNGKeyArray, populations: int) -> list[dict[str, Moments]]:
     """Moments of the estimators in groups that saw the same populations."""
     past, now = _populations(cell, key, populations, pairs=False)
-    keys = jax.random.split(jax.random.fold_in(key, 1), AUXILIARY_BATCHES * populations).reshape(AUXILIARY_BATCHES, populations)
-    some = jax.tree.map(lambda leaf: leaf[:AUXILIARY_BATCHES], (past, now))
+    few = max(populations // THRIFT, 2)
+    keys = jax.random.split(jax.random.fold_in(key, 1), BATCHES * few).reshape(BATCHES, few)
+    some = jax.tree.map(lambda leaf: leaf[:, :few], now)._replace(key=keys)
     groups = [
         _measure(cell.plain, cell.p, cell.q, past, now),
-        _measure({BASELINE: phenotype} | cell.auxiliary, cell.p, cell.q, some[0], some[1]._replace(key=keys)),
+        _measure({BASELINE: phenotype} | cell.auxiliary, cell.p, cell.q, past, some),
     ]
     if cell.pairs:
         mirrored_ones = _populations(cell, key, populations, pairs=True)[1]
         # pairs are compared with independent individuals, as many of them
         baseline = {BASELINE: groups[0][BASELINE]}
         groups.append(baseline | _measure(cell.pairs, cell.p, cell.q, past, mirrored_ones, pairs=True))
-    return jax.tree.map(np.asarray, groups)
+    # what went through jax comes back in alphabetical order
+    order = [*cell.plain, *cell.auxiliary, *cell.pairs]
+    return [{name: Moments(*map(np.asarray, group[name])) for name in order if name in group} for group in groups]
 
 
 def _populations(cell: Cell, key: PRNGKeyArray, populations: int, pairs: bool) -> tuple[Batch, Batch]:
@@ -289,30 +293,22 @@ def _of_pairs(estimator: Any, p: Any, q: Any, batch: Batch) -> tuple[Float[Array
 
 
 def _summarise(power: Float[Array, "k psi"], g: Float[Array, "k psi"], d: int) -> Moments:
-    return Moments(_by_part(jnp.mean(power, axis=0), d), _by_part(jnp.var(g, axis=0, ddof=1), d), jnp.mean(g, axis=0))
+    samples = jnp.asarray(g.shape[0] * POPSIZE)
+    return Moments(samples, _by_part(jnp.mean(power, axis=0), d), _by_part(jnp.var(g, axis=0, ddof=1), d), jnp.mean(g, axis=0))
 
 
 def _by_part(values: Float[Array, " psi"], d: int) -> Float[Array, " 2"]:
     return jnp.stack([jnp.sum(values[:d]), jnp.sum(values[d:])])
 
 
-def _rows(cell: Cell, measured: dict[str, Moments]) -> list[Row]:
-    return [_row(cell, name, m, measured[BASELINE]) for name, m in measured.items() if name != BASELINE]
-
-
 def _row(cell: Cell, name: str, own: Moments, baseline: Moments) -> Row:
-    batches, d = len(own.power), cell.q.dim
-    base = Moments(*(leaf[:batches] for leaf in baseline))
-    theory = _theory(cell, name)
-    scores, estimates, biases = [], [], []
-    for part, psi in enumerate((slice(0, d), slice(d, None))):
-        scores.append(_jackknife(_ratio_of_means, own.power[:, part], base.power[:, part], theory=theory[part]))
-        estimates.append(_jackknife(_ratio_of_means, own.variance[:, part], base.variance[:, part]))
-        biases.append(_jackknife(_relative_bias, own.g[:, psi], base.g[:, psi]))
+    d, theory, parts = cell.q.dim, _theory(cell, name), (slice(0, cell.q.dim), slice(cell.q.dim, None))
+    scores = [_jackknife(_ratio_of_means, own.power[:, i], baseline.power[:, i], theory=theory[i]) for i in (0, 1)]
+    estimates = [_jackknife(_ratio_of_means, own.variance[:, i], baseline.variance[:, i]) for i in (0, 1)]
+    biases = [_jackknife(_relative_bias, own.g[:, psi], baseline.g[:, psi]) for psi in parts]
     if name in cell.pairs:
         scores = [None, None]
-    samples = batches * POPSIZE
-    return Row(cell.noise, cell.family, d, cell.ratio, name, samples, *scores, *estimates, *biases)
+    return Row(cell.noise, cell.family, d, cell.ratio, name, int(own.samples.sum()), *scores, *estimates, *biases)
 
 
 def _theory(cell: Cell, name: str) -> tuple[float | None, float | None]:
@@ -350,3 +346,50 @@ def _relative_bias(g: np.ndarray, reference: np.ndarray) -> float:
 def _squared_mean(g: np.ndarray) -> float:
     """|E g|^2, without the variance that |mean g|^2 carries."""
     return np.sum(g.mean(axis=0) ** 2) - np.sum(g.var(axis=0, ddof=1)) / len(g)
+
+
+def table(rows: list[Row]) -> Any:
+    """For people, as a `rich` table."""
+    from rich.table import Table
+
+    title = "Variances relative to phenotype (second moment of one score; variance of a weighted estimate), with standard errors"
+    out = Table(title=title, caption="theory in brackets; agrees: within 4 standard errors of it")
+    for name in ("noise", "search", "d", "C/S", "estimator", "score, mean", "score, spread", "estimate, mean", "estimate, spread"):
+        out.add_column(name, justify="left" if name in ("noise", "search", "estimator") else "right")
+    out.add_column("bias²/|g|² mean, spread", justify="right")
+    out.add_column("agrees")
+    previous = None
+    for row in rows:
+        cell = (row.noise, row.family, str(row.dim), f"{row.ratio:g}")
+        if previous not in (None, cell):
+            out.add_section()
+        out.add_row(*(cell if cell != previous else ("",) * 4), *_texts(row), style="red" if row.agrees is False else None)
+        previous = cell
+    return out
+
+
+def _texts(row: Row) -> list[str]:
+    ratios = (row.score_mean, row.score_spread, row.estimate_mean, row.estimate_spread)
+    bias = f"{row.bias_mean.value:.3f}, {row.bias_spread.value:.3f}"
+    verdict = {None: "", True: "yes", False: "NO"}[row.agrees]
+    return [row.estimator + (" (biased)" if row.biased else ""), *map(_text, ratios), bias, verdict]
+
+
+def _text(ratio: Ratio | None) -> str:
+    if ratio is None:
+        return "-"
+    expected = "" if ratio.theory is None else f" [{ratio.theory:.4g}]"
+    # rich reads [..] as markup unless the bracket is escaped
+    return f"{ratio.value:.4g} ±{ratio.se:.1g}" + expected.replace("[", "\\[")
+
+
+def as_json(rows: list[Row]) -> dict[str, Any]:
+    """Plain numbers and strings; `agrees` is computed, null where theory says nothing."""
+    checked = [row.agrees for row in rows if row.agrees is not None]
+    return {
+        "benchmark": "estimators",
+        "baseline": BASELINE,
+        "checked": len(checked),
+        "agreed": sum(checked),
+        "rows": [asdict(row) | {"biased": row.biased, "agrees": row.agrees} for row in rows],
+    }

@@ -83,8 +83,8 @@ class Bernoulli(eqx.Module):
         return -jnp.log(self.trials + 1.0) - betaln(x + 1, self.trials - x + 1)
 
     def sample(self, key: PRNGKeyArray, theta: Float[Array, "*d"]) -> Float[Array, "*d"]:
-        hits = jax.random.bernoulli(key, jax.nn.sigmoid(theta), (self.trials, *theta.shape))
-        return jnp.sum(hits, axis=0).astype(theta.dtype)
+        chance = jnp.broadcast_to(jax.nn.sigmoid(theta), (self.trials, *theta.shape))
+        return jnp.sum(jax.random.bernoulli(key, chance), axis=0).astype(theta.dtype)
 
     def log_prob(self, x: Float[Array, "*d"], theta: Float[Array, "*d"]) -> Float[Array, ""]:
         fails = self.trials - x

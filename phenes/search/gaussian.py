@@ -90,7 +90,7 @@ class Gaussian(eqx.Module):
 
     def with_std(self, std: Float[Array, ""] | float) -> "Gaussian":
         """The same shape at a mean variance of std^2."""
-        scale = std**2 * self.dim / jnp.trace(self.cov)
+        scale = jnp.asarray(std, self.mean.dtype) ** 2 * self.dim / jnp.trace(self.cov)
         return replace(self, mean=self.mean, cov=self.cov * scale)
 
 

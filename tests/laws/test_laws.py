@@ -22,8 +22,8 @@ def some(pair, n=16):
 
 @pytest.mark.parametrize("pair", pairs.MARGINAL_PAIRS, ids=repr)
 def test_marginal_is_the_integral_of_the_joint(pair, key):
-    """P(x) = E_q[p_theta(x)], for 16 values of x, over a million theta."""
-    x = some(pair).x
+    """P(x) = E_q[p_theta(x)], for 4 values of x, over a million theta."""
+    x = some(pair, 4).x
     if isinstance(pair.q, search.Gate):
         pytest.skip("the context is given: see test_experts_are_summed_over")
 
@@ -69,9 +69,9 @@ def test_phenotype_is_the_conditional_mean_of_genotype(pair, key):
     assert_within(over_chunks(chunk, key), expected)
 
 
-@pytest.mark.parametrize("pair", pairs.MARGINAL_PAIRS, ids=repr)
+@pytest.mark.parametrize("pair", [pair for pair in pairs.MARGINAL_PAIRS if pair not in pairs.REAL_PAIRS], ids=repr)
 def test_mean_score_is_zero(pair, key):
-    """E[d log P / d psi] = 0 over a million x."""
+    """E[d log P / d psi] = 0 over a million x; for the other pairs the constant f of test_gradients.py says the same."""
 
     def chunk(key):
         return flat(estimators.phenotype(pair.p, pair.q, population(pair.q, pair.p, key, 4000), jnp.ones(4000)))

@@ -1,0 +1,31 @@
+"""What `import phenes` costs and drags in, in a fresh interpreter."""
+
+import json
+import statistics
+import subprocess
+import sys
+
+FORBIDDEN = ["matplotlib", "gymnasium", "typer", "rich", "dask", "ray", "cma", "cmaes", "evosax", "cocoex", "scipy.stats"]
+
+
+def fresh(code):
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def test_the_core_imports_nothing_heavy():
+    loaded = fresh(f"import json, sys, phenes; print(json.dumps([m for m in {FORBIDDEN!r} if m in sys.modules]))")
+    assert loaded == []
+
+
+def test_import_adds_less_than_three_tenths_of_a_second():
+    """Median of five fresh interpreters: phenes on top of jax, equinox and optax."""
+    code = (
+        "import json, time, jax, equinox, optax; start = time.process_time(); import phenes; print(json.dumps(time.process_time() - start))"
+    )
+    assert statistics.median(fresh(code) for _ in range(5)) < 0.3
+
+
+def test_import_sets_no_global_flags():
+    flags = fresh("import json, jax; before = dict(jax.config.values); import phenes; print(json.dumps(before == dict(jax.config.values)))")
+    assert flags is True
