@@ -16,9 +16,9 @@ class Batch(NamedTuple):
 
     theta: Any
     x: Any = None
-    f: Float[Array, "n *r"] | None = None
+    f: Any = None
     xi: Any = None
-    key: PRNGKeyArray | None = None
+    key: Any = None
 
 
 def weigh(weighting, f: Float[Array, "n *r"]) -> Float[Array, " n"]:

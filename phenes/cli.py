@@ -42,8 +42,6 @@ def main(arguments: list[str] | None = None) -> None:
     """The entry point: `app`, with errors as one line."""
     try:
         sys.exit(app(arguments, prog_name="phenes", standalone_mode=False))
-    except typer.Abort:
-        _fail("interrupted", 130)
     except OSError as error:
         _fail(f"{error.filename}: {error.strerror}" if error.filename else error, 1)
     except ValueError as error:

@@ -9,7 +9,6 @@ from typing import Self
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jax.scipy.linalg import cho_solve, solve_triangular
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from phenes import checks
@@ -76,8 +75,9 @@ class LowRank(eqx.Module):
     def solve(self, r: Float[Array, "n d"]) -> Float[Array, "n d"]:
         """Woodbury: O(n d k)."""
         base = Diagonal(self.var)
-        inner = cho_solve((self._capacitance(), True), (base.solve(r) @ self.factor).T)
-        return base.solve(r - (self.factor @ inner).T)
+        half = inverse_lower(self._capacitance())
+        inner = ((base.solve(r) @ self.factor) @ half.T) @ half
+        return base.solve(r - inner @ self.factor.T)
 
     def logdet(self, d: int) -> Float[Array, ""]:
         return Diagonal(self.var).logdet(d) + 2 * jnp.sum(jnp.log(jnp.diagonal(self._capacitance())))
@@ -87,7 +87,7 @@ class LowRank(eqx.Module):
 
     def inverse_diagonal(self, d: int) -> Float[Array, " d"]:
         scaled = self.factor / self.vector(d)[:, None]
-        half = solve_triangular(self._capacitance(), scaled.T, lower=True)
+        half = inverse_lower(self._capacitance()) @ scaled.T
         return 1 / self.vector(d) - jnp.sum(half**2, axis=0)
 
     def scaled(self, factor: Float[Array, ""] | float) -> Self:

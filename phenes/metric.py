@@ -2,7 +2,7 @@
 
 from typing import Any, TypeVar
 
-Q = TypeVar("Q")
+Q = TypeVar("Q", bound=Any)
 
 
 def plain(p: Any, q: Q, g: Q) -> Q:
@@ -15,7 +15,7 @@ def natural(p: Any, q: Q, g: Q) -> Q:
     (K r, K r r' K' - K S) (erratum 3)."""
     if not hasattr(q, "natural"):
         raise ValueError(f"{type(q).__name__} has no Fisher information in closed form: use metric.plain")
-    return q.natural(g)  # pyright: ignore[reportAttributeAccessIssue]
+    return q.natural(g)
 
 
 def natural_marginal(p: Any, q: Q, g: Q) -> Q:

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-Q = TypeVar("Q")
+Q = TypeVar("Q", bound=Any)
 
 
 def score(loglik: Callable[[Q], Float[Array, " n"]], q: Q, w: Float[Array, " n"]) -> Q:

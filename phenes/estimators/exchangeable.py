@@ -22,7 +22,7 @@ from phenes.estimators.scores import Estimator
 from phenes.normal import Normal
 from phenes.score import score
 
-Q = TypeVar("Q")
+Q = TypeVar("Q", bound=Any)
 
 
 class GaussianProposal(eqx.Module):

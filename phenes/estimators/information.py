@@ -20,7 +20,7 @@ from phenes.estimators.scores import genotype, reparameterised
 from phenes.score import input_score, search_score
 from phenes.search.gaussian import DiagonalGaussian, Gaussian, GaussianSearch, IsotropicGaussian
 
-Q = TypeVar("Q")
+Q = TypeVar("Q", bound=Any)
 
 
 def full(s: Float[Array, "n d"]) -> Float[Array, "d d"]:

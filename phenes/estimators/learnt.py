@@ -10,7 +10,7 @@ from phenes.batch import Batch
 from phenes.covariance import Dense
 from phenes.search.gaussian import GaussianSearch
 
-Q = TypeVar("Q", bound=eqx.Module)
+Q = TypeVar("Q", bound=Any)
 
 
 class BiasedLinear(eqx.Module):

@@ -11,7 +11,7 @@ from jaxtyping import Array, Float
 from phenes.batch import Batch
 from phenes.score import marginal_score, search_score
 
-Q = TypeVar("Q")
+Q = TypeVar("Q", bound=Any)
 
 
 def two_point(p: Any, q: Q, batch: Batch, w: Float[Array, " n"]) -> Q:

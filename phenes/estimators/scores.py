@@ -15,7 +15,7 @@ from phenes import checks
 from phenes.batch import Batch
 from phenes.score import input_score, marginal_score, score, search_score
 
-Q = TypeVar("Q")
+Q = TypeVar("Q", bound=Any)
 Estimator = Callable[[Any, Any, Batch, Float[Array, " n"]], Any]
 
 
@@ -43,7 +43,7 @@ def reparameterised(p: Any, q: Q, batch: Batch, w: Float[Array, " n"]) -> Q:
         pushed = jax.vmap(q.push)(batch.xi)
         products = jax.tree.map(lambda s, t: s * t, by_theta, pushed)
         each = [jnp.sum(leaf.reshape(w.size, -1), axis=1) for leaf in jax.tree.leaves(products)]
-        return sum(each)
+        return jnp.sum(jnp.stack(each), axis=0)
 
     return score(inner, q, w)
 

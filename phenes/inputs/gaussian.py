@@ -1,6 +1,7 @@
 """Gaussian input noise: x = H theta + b + eps, eps ~ N(0, C), and noise whose size depends on theta."""
 
 from collections.abc import Callable
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -101,7 +102,7 @@ class GaussianNoise(eqx.Module):
         even = q.channel_score(0.5 * (w[0] + w[1]), y, channel)
         return replace(even, mean=odd.mean)
 
-    def marginal_natural(self, q: GaussianSearch, g: GaussianSearch) -> GaussianSearch:
+    def marginal_natural(self, q: GaussianSearch, g: Any) -> GaussianSearch:
         """I[P]^-1 g."""
         self._check(q)
         cov = self._marginal_cov(q)

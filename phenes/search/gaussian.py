@@ -9,7 +9,7 @@ with y = Sigma^-1 (theta - m), B = Sigma^-1 for the genotype and y = H' M^-1 (x 
 (FORMULAS.md 1). `channel_score` is that identity in the parameters of each family.
 """
 
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import equinox as eqx
 import jax
@@ -237,7 +237,7 @@ class IsotropicGaussian(eqx.Module):
 GaussianSearch = Gaussian | DiagonalGaussian | IsotropicGaussian
 
 
-def replace(q: Q, **leaves: Array) -> Q:
+def replace(q: Q, **leaves: Any) -> Q:
     """A copy of `q` with other leaves: no checks, so that gradients, which are shaped like q, can be built with it too."""
     names = tuple(leaves)
     return eqx.tree_at(lambda m: tuple(getattr(m, n) for n in names), q, tuple(leaves.values()))

@@ -33,8 +33,7 @@ def exact(pair):
         quadratic = jnp.einsum("nk,kl,nl->n", mean, b, mean) + jnp.einsum("kl,nkl->n", b, jnp.broadcast_to(cov, (mean.shape[0], k, k)))
         return jnp.stack([jnp.sum(mass), mass @ (mean @ jnp.asarray(LINEAR[:k])), mass @ quadratic])
 
-    gradient = jax.jacrev(F)(pair.q)
-    return F(pair.q), jax.vmap(flat)(gradient)
+    return jax.jit(lambda q: (F(q), jax.vmap(flat)(jax.jacrev(F)(q))))(pair.q)
 
 
 def check(estimator, pair, key, mirrored=False):
@@ -74,8 +73,12 @@ def test_reparameterised(pair, key):
 
 def learnt(mix, pair):
     """`mix` after one past generation, so that A is neither 0 nor 1 and independent of what it is tested on."""
-    past = population(pair.q, pair.p, jax.random.key(99), 2000)
-    return mix.start(pair.p, pair.q, past).observe(pair.p, pair.q, past)
+
+    def observe(key):
+        past = population(pair.q, pair.p, key, 2000)
+        return mix.start(pair.p, pair.q, past).observe(pair.p, pair.q, past)
+
+    return eqx.filter_jit(observe)(jax.random.key(99))
 
 
 @pytest.mark.parametrize("pair", SMOOTH, ids=repr)
