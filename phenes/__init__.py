@@ -4,10 +4,14 @@ You choose an intended theta; the world realises x ~ p_theta(x), which is measur
 phenotype-accelerated evolution strategy (PAES): gradients conditioned on the realised x, unbiased and of smaller variance.
 """
 
-from phenes import diagnostics, estimators, inputs, metric, search, weightings
-from phenes.batch import Batch
-from phenes.run import OIU, run, run_host
-from phenes.strategy import Info, State, Strategy, es
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from phenes import diagnostics, estimators, inputs, metric, problems, search, weightings
+    from phenes.batch import Batch
+    from phenes.loop import OIU, run, run_host
+    from phenes.strategy import Info, State, Strategy, es
 
 __version__ = "0.1.0"
 
@@ -22,8 +26,25 @@ __all__ = [
     "estimators",
     "inputs",
     "metric",
+    "problems",
     "run",
     "run_host",
     "search",
     "weightings",
 ]
+
+_HOMES = {"batch": ("Batch",), "loop": ("OIU", "run", "run_host"), "strategy": ("Info", "State", "Strategy", "es")}
+_HOME = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    """Loaded when first used: `phenes --help` does not wait for JAX."""
+    if name not in __all__:
+        raise AttributeError(f"module 'phenes' has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"phenes.{_HOME[name]}"), name) if name in _HOME else importlib.import_module(f"phenes.{name}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -84,8 +84,6 @@ def demo(
     started = time.perf_counter()
     _writable(out)
     _double_precision()
-    from rich.console import Console
-
     from phenes import plots
     from phenes.experiments import demo
 
@@ -95,7 +93,7 @@ def demo(
     result = demo.summary(results)
     data = demo.save(results, out / "demo.npz")
     picture = plots.save(plots.demo_figure(results, result), out / "demo.png")
-    Console().print(demo.table(result))
+    _print(demo.table(result))
     print(f"The picture is {picture}, the numbers behind it {data}.")
     files = {"picture": str(picture), "data": str(data), "seconds": round(time.perf_counter() - started, 1)}
     _end(as_json, {**dataclasses.asdict(result), "settings": dataclasses.asdict(settings), **files})
@@ -117,22 +115,21 @@ def bench_generation(
     dims: Annotated[list[int] | None, typer.Option(min=1, help="Dimension; give it again for more.", show_default=False)] = None,
     popsize: Annotated[int | None, typer.Option(min=1, help="Individuals in a generation.", show_default=False)] = None,
     repeats: Annotated[int | None, typer.Option(min=1, help="Times that each is measured.", show_default=False)] = None,
+    seed: Seed = None,
     quick: Quick = False,
     as_json: Json = False,
 ) -> None:
     """What a generation costs, beside other libraries."""
-    _bench("generation", quick, as_json, dims=tuple(dims) if dims else None, popsize=popsize, repeats=repeats)
+    _bench("generation", quick, as_json, dims=tuple(dims) if dims else None, popsize=popsize, repeats=repeats, seed=seed)
 
 
 def _bench(name: str, quick: bool, as_json: bool, **options: Any) -> None:
     _double_precision()
-    from rich.console import Console
-
     module = importlib.import_module(f"phenes.bench.{name}")
     settings = dataclasses.replace(module.Settings.quick() if quick else module.Settings(), **_given(**options))
     with _progress(name) as progress:
         rows = module.run(settings, progress)
-    Console().print(module.table(rows))
+    _print(module.table(rows))
     _end(as_json, module.as_json(rows))
 
 
@@ -170,6 +167,12 @@ def _progress(title: str) -> Iterator[Callable[[int, int], None]]:
     with Progress(*columns, console=Console(stderr=True)) as bar:
         task = bar.add_task(title, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def _print(table: Any) -> None:
+    from rich.console import Console
+
+    Console(width=None if sys.stdout.isatty() else 160).print(table)  # a file has no edge at which to cut names short
 
 
 def _end(as_json: bool, result: dict[str, Any]) -> None:

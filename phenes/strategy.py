@@ -73,9 +73,9 @@ def es(
 ) -> Strategy:
     """An evolution strategy that maximises E f(x): `estimators.genotype` makes it ES, `estimators.phenotype` PAES.
 
-    std: keep the spread of Gaussian search at this value or optax schedule instead of learning it. mirrored: draw pairs m +- L z.
-    move: how updates are applied (`search.exponential` for xNES steps; default the family's own). monitor: (p, q, batch, w) -> anything,
-    reported in `Info.monitor`, e.g. `diagnostics.compare`.
+    std: keep the spread of Gaussian search (for single coordinates: their mean) at this value or optax schedule instead of learning
+    it. mirrored: draw pairs m +- L z. move: how updates are applied (`search.exponential` for xNES steps; default the family's own).
+    monitor: (p, q, batch, w) -> anything, reported in `Info.monitor`, e.g. `diagnostics.compare`.
     """
     _check(estimator, weighting, optimiser, metric)
     n = checks.count("popsize", popsize)

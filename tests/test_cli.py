@@ -156,7 +156,7 @@ def test_bench_passes_settings_on_and_prints_what_comes_back(capsys, monkeypatch
 
     def table(rows):
         seen.extend(rows)
-        return Table("column")
+        return Table("column " + "x" * 90)
 
     seen = []
     fake = SimpleNamespace(Settings=FakeSettings, run=run, table=table, as_json=lambda rows: {"rows": len(rows)})
@@ -164,7 +164,7 @@ def test_bench_passes_settings_on_and_prints_what_comes_back(capsys, monkeypatch
     code, out, err = call(capsys, "bench", *arguments, "--json")
     assert code == 0
     assert seen == [settings]
-    assert "column" in out
+    assert "column " + "x" * 90 in out
     assert json.loads(out.splitlines()[-1]) == {"rows": 1}
     assert "2/2" in err
 
@@ -183,11 +183,6 @@ def test_help(capsys, command):
     assert ("--json" in out) == (command not in ([], ["bench"]))
 
 
-def test_library_is_without_the_command_line_and_pictures():
-    done = python("import sys, phenes; print(*(set(sys.modules) & {'typer', 'rich', 'matplotlib', 'gymnasium', 'scipy.optimize'}))")
-    assert done.stdout.strip() == ""
-
-
 def test_command_line_loads_nothing_heavy_of_its_own():
     """What `import phenes` does not load already, `phenes --help` does not load either."""
     code = """
@@ -202,7 +197,6 @@ except SystemExit:
     assert python(code).stderr.split() == ["phenes.cli"]
 
 
-@pytest.mark.xfail(strict=True, reason="phenes/__init__.py imports JAX at once")
 def test_help_does_not_wait_for_jax():
     watched = "import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr));" + PHENES
     done = python(watched, "--help")

@@ -7,33 +7,41 @@ from pathlib import Path
 
 import pytest
 
-EXAMPLES = Path(__file__).parents[1] / "examples"
+ROOT = Path(__file__).parents[1]
+EXAMPLES = ROOT / "examples"
 
 
-def numbers(name: str) -> list[list[float]]:
-    """The numbers of each line that the example prints."""
-    done = subprocess.run([sys.executable, EXAMPLES / name], capture_output=True, text=True, timeout=120, check=False)
+def numbers(*arguments) -> list[list[float]]:
+    """The numbers of each line that Python prints, given these arguments."""
+    done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
-    return [[float(n) for n in re.findall(r"-?\d+\.?\d*", line)] for line in done.stdout.splitlines()]
+    return [[float(n) for n in re.findall(r"-?\d+\.?\d*(?:e-?\d+)?", line)] for line in done.stdout.splitlines()]
+
+
+def test_script_of_the_readme():
+    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)
+    printed = [n for line in numbers("-c", code) for n in line]
+    assert len(printed) == 4 * 10 + 4
+    assert all(abs(aim) < 0.1 for aim in printed[:40])  # from 2, towards 0
 
 
 def test_seeds():
-    (es, _), (paes, _) = numbers("seeds.py")
+    (es, _), (paes, _) = numbers(EXAMPLES / "seeds.py")
     # 1 + (C/S) / (1 + 4/d) = 7.4 in variance, 2.7 in distance
     assert paes < es / 2
     assert es < 0.5
 
 
 def test_own_law():
-    (aim_es, spread_es), (aim, spread) = numbers("own_law.py")
+    (aim_es, spread_es), (aim, spread) = numbers(EXAMPLES / "own_law.py")
     assert spread < spread_es / 2
     # the same expectation: apart by at most 4 standard errors, 20 seeds of 5 coordinates
     assert abs(aim_es - aim) < 4 * spread_es / 100**0.5 + 0.01  # and the rounding of what was printed
 
 
 def test_host_loop():
-    aim, (failed, measured) = numbers("host_loop.py")
+    aim, (failed, measured) = numbers(EXAMPLES / "host_loop.py")
     assert all(abs(a - 1) < 0.3 for a in aim[:5])
     # 5 % of them, within 4 standard errors
     assert abs(failed / measured - 0.05) < 4 * (0.05 * 0.95 / measured) ** 0.5

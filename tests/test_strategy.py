@@ -242,6 +242,18 @@ def test_gate_search_with_a_network(key):
     assert info.f_mean[0] < 0.7
 
 
+def test_a_run_goes_on_from_a_state_as_if_it_had_never_stopped(key):
+    made = strategy(estimators.information_mix())
+    go = jax.jit(lambda key, start, steps: phenes.run(key, PROBLEM, made, start, steps), static_argnums=2)
+    whole, _ = go(key, FAMILIES["diagonal"], 20)
+    half, _ = go(key, FAMILIES["diagonal"], 10)
+    rest, _ = go(key, half, 10)
+    for a, b in zip(jax.tree.leaves(whole), jax.tree.leaves(rest), strict=True):
+        np.testing.assert_array_equal(a, b)
+    hosted, _ = phenes.run_host(key, PROBLEM, made, half, 10)
+    np.testing.assert_allclose(hosted.q.mean, whole.q.mean, rtol=1e-9)
+
+
 def test_report_collects_what_is_asked_for(key):
     _, (info, means) = phenes.run(key, PROBLEM, strategy(), full(), 10, report=lambda state, batch: state.q.mean)
     assert means.shape == (10, 3)

@@ -85,8 +85,8 @@ class Row:
     """One estimator in one cell, relative to `phenotype` there.
 
     score_*: second moments of the score of one individual (not defined for pairs); estimate_*: variances of the weighted estimate of a
-    population; *_mean, *_spread: the part of psi. bias_*: |E g - E g_phenotype|^2 / |E g_phenotype|^2, estimated without bias, so that it may
-    come out slightly negative.
+    population; *_mean, *_spread: the part of psi. bias_*: |E g - E g_phenotype|^2 / |E g_phenotype|^2, itself estimated without bias, so
+    that it may come out slightly negative.
     """
 
     noise: str
@@ -124,13 +124,11 @@ class Cell(NamedTuple):
     pairs: dict[str, Any]  # estimators for mirrored populations
 
 
-class Moments(NamedTuple):
-    """Of one estimator in each batch; the last axis of `power` and `variance` is (mean, spread)."""
+class Sample(NamedTuple):
+    """One estimator in each population [batches, populations, psi]: second moments of the scores of its individuals, weighted estimate."""
 
-    samples: Float[Array, " b"]
-    power: Float[Array, "b 2"]  # E s^2
-    variance: Float[Array, "b 2"]  # of g over populations
-    g: Float[Array, "b psi"]
+    power: np.ndarray
+    g: np.ndarray
 
 
 def run(settings: Settings, progress: Callable[[int, int], None] = lambda done, total: None) -> list[Row]:
@@ -139,8 +137,8 @@ def run(settings: Settings, progress: Callable[[int, int], None] = lambda done, 
         cells, rows = _cells(settings), []
         for i, cell in enumerate(cells):
             # the same key: cells differ in their laws, not in their random numbers
-            groups = _measure_cell(cell, jax.random.key(settings.seed), settings.samples // (POPSIZE * BATCHES))
-            rows += [_row(cell, name, group[name], group[BASELINE]) for group in groups for name in group if name != BASELINE]
+            samples = _measure_cell(cell, jax.random.key(settings.seed), settings.samples // (POPSIZE * BATCHES))
+            rows += [_row(cell, name, own, samples[BASELINE]) for name, own in samples.items() if name != BASELINE]
             progress(i + 1, len(cells))
     return rows
 
@@ -206,24 +204,16 @@ def objective(x: Float[Array, " d"]) -> Float[Array, ""]:
     return (jnp.sum(x) - 0.5 * jnp.sum(x**2)) / np.sqrt(x.size)
 
 
-def _measure_cell(cell: Cell, key: PRNGKeyArray, populations: int) -> list[dict[str, Moments]]:
-    """Moments of the estimators in groups that saw the same populations."""
+def _measure_cell(cell: Cell, key: PRNGKeyArray, populations: int) -> dict[str, Sample]:
     past, now = _populations(cell, key, populations, pairs=False)
     few = max(populations // THRIFT, 2)
     keys = jax.random.split(jax.random.fold_in(key, 1), BATCHES * few).reshape(BATCHES, few)
     some = jax.tree.map(lambda leaf: leaf[:, :few], now)._replace(key=keys)
-    groups = [
-        _measure(cell.plain, cell.p, cell.q, past, now),
-        _measure({BASELINE: phenotype} | cell.auxiliary, cell.p, cell.q, past, some),
-    ]
+    samples = _measure(cell.plain, cell.p, cell.q, past, now) | _measure(cell.auxiliary, cell.p, cell.q, past, some)
     if cell.pairs:
-        mirrored_ones = _populations(cell, key, populations, pairs=True)[1]
-        # pairs are compared with independent individuals, as many of them
-        baseline = {BASELINE: groups[0][BASELINE]}
-        groups.append(baseline | _measure(cell.pairs, cell.p, cell.q, past, mirrored_ones, pairs=True))
+        samples |= _measure(cell.pairs, cell.p, cell.q, past, _populations(cell, key, populations, pairs=True)[1], pairs=True)
     # what went through jax comes back in alphabetical order
-    order = [*cell.plain, *cell.auxiliary, *cell.pairs]
-    return [{name: Moments(*map(np.asarray, group[name])) for name in order if name in group} for group in groups]
+    return {name: Sample(*map(np.asarray, samples[name])) for name in (*cell.plain, *cell.auxiliary, *cell.pairs)}
 
 
 def _populations(cell: Cell, key: PRNGKeyArray, populations: int, pairs: bool) -> tuple[Batch, Batch]:
@@ -252,15 +242,14 @@ def _realise(p: Any, q: Any, key: PRNGKeyArray, xi: Float[Array, "n d"]) -> Batc
 
 
 @eqx.filter_jit
-def _measure(estimators: Mapping[str, Any], p: Any, q: Any, past: Batch, now: Batch, pairs: bool = False) -> dict[str, Moments]:
+def _measure(estimators: Mapping[str, Any], p: Any, q: Any, past: Batch, now: Batch, pairs: bool = False) -> dict[str, Any]:
     """One program for all the input laws of one kind and dimension; leaves are [batches, populations, individuals, ...]."""
     measure = _of_pairs if pairs else _of_individuals
 
     def one_batch(batches):
         past, now = batches
         ready = {name: _learn(e, p, q, past) if _learns(e) else e for name, e in estimators.items()}
-        each = lax.map(lambda batch: {name: measure(e, p, q, batch) for name, e in ready.items()}, now)
-        return {name: _summarise(power, g, q.dim) for name, (power, g) in each.items()}
+        return lax.map(lambda batch: {name: measure(e, p, q, batch) for name, e in ready.items()}, now)
 
     return lax.map(one_batch, (past, now))
 
@@ -292,23 +281,19 @@ def _of_pairs(estimator: Any, p: Any, q: Any, batch: Batch) -> tuple[Float[Array
     return jnp.full_like(g, jnp.nan), g
 
 
-def _summarise(power: Float[Array, "k psi"], g: Float[Array, "k psi"], d: int) -> Moments:
-    samples = jnp.asarray(g.shape[0] * POPSIZE)
-    return Moments(samples, _by_part(jnp.mean(power, axis=0), d), _by_part(jnp.var(g, axis=0, ddof=1), d), jnp.mean(g, axis=0))
-
-
-def _by_part(values: Float[Array, " psi"], d: int) -> Float[Array, " 2"]:
-    return jnp.stack([jnp.sum(values[:d]), jnp.sum(values[d:])])
-
-
-def _row(cell: Cell, name: str, own: Moments, baseline: Moments) -> Row:
-    d, theory, parts = cell.q.dim, _theory(cell, name), (slice(0, cell.q.dim), slice(cell.q.dim, None))
-    scores = [_jackknife(_ratio_of_means, own.power[:, i], baseline.power[:, i], theory=theory[i]) for i in (0, 1)]
-    estimates = [_jackknife(_ratio_of_means, own.variance[:, i], baseline.variance[:, i]) for i in (0, 1)]
-    biases = [_jackknife(_relative_bias, own.g[:, psi], baseline.g[:, psi]) for psi in parts]
-    if name in cell.pairs:
-        scores = [None, None]
-    return Row(cell.noise, cell.family, d, cell.ratio, name, int(own.samples.sum()), *scores, *estimates, *biases)
+def _row(cell: Cell, name: str, own: Sample, baseline: Sample) -> Row:
+    d, theory = cell.q.dim, _theory(cell, name)
+    count = own.g.shape[1]
+    # the same populations; mirrored ones are compared with independent ones, as many of them
+    baseline = Sample(*(leaf[:, :count] for leaf in baseline))
+    scores, estimates, biases = [], [], []
+    for part, expected in zip((slice(0, d), slice(d, None)), theory, strict=True):
+        power = [np.sum(s.power[..., part], axis=-1).mean(axis=1) for s in (own, baseline)]
+        variance = [np.sum(s.g[..., part].var(axis=1, ddof=1), axis=-1) for s in (own, baseline)]
+        scores.append(None if name in cell.pairs else _jackknife(_ratio_of_means, *power, theory=expected))
+        estimates.append(_jackknife(_ratio_of_means, *variance))
+        biases.append(_jackknife(_relative_bias, *(s.g[..., part].mean(axis=1) for s in (own, baseline))))
+    return Row(cell.noise, cell.family, d, cell.ratio, name, BATCHES * count * POPSIZE, *scores, *estimates, *biases)
 
 
 def _theory(cell: Cell, name: str) -> tuple[float | None, float | None]:
@@ -356,7 +341,7 @@ def table(rows: list[Row]) -> Any:
     out = Table(title=title, caption="theory in brackets; agrees: within 4 standard errors of it")
     for name in ("noise", "search", "d", "C/S", "estimator", "score, mean", "score, spread", "estimate, mean", "estimate, spread"):
         out.add_column(name, justify="left" if name in ("noise", "search", "estimator") else "right")
-    out.add_column("bias²/|g|² mean, spread", justify="right")
+    out.add_column("bias²/|g|², mean and spread", justify="right")
     out.add_column("agrees")
     previous = None
     for row in rows:
@@ -370,7 +355,10 @@ def table(rows: list[Row]) -> Any:
 
 def _texts(row: Row) -> list[str]:
     ratios = (row.score_mean, row.score_spread, row.estimate_mean, row.estimate_spread)
-    bias = f"{row.bias_mean.value:.3f}, {row.bias_spread.value:.3f}"
+    biases = (row.bias_mean, row.bias_spread)
+    # silent where there is nothing to see; the numbers of all estimators are in the JSON
+    visible = row.biased or any(b.value > 4 * b.se + 1e-9 for b in biases)
+    bias = ", ".join(f"{b.value:.3f} ±{b.se:.1g}" for b in biases) if visible else ""
     verdict = {None: "", True: "yes", False: "NO"}[row.agrees]
     return [row.estimator + (" (biased)" if row.biased else ""), *map(_text, ratios), bias, verdict]
 

@@ -2,7 +2,8 @@
 
 s_q is the genotype score, s_p the reparameterised one; both have the phenotype score as conditional mean given x. With
 A = I_p (I_q + I_p)^-1 the second moment is (I_q^-1 + I_p^-1)^-1, below either, and equals the exact Rao-Blackwellisation for Gaussian
-noise. It needs no marginal, only d log p / d theta. I_p is learnt from past generations (in-sample A is biased), until then A = 1: genotype.
+noise. It needs no marginal, only d log p / d theta. I_p is learnt from past generations (in-sample A is biased), until then A = 1, the
+genotype.
 """
 
 from collections.abc import Callable

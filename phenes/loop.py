@@ -45,12 +45,12 @@ def run(
     steps: int,
     report: Callable[[State, Batch], Any] | None = None,
 ) -> tuple[State, Any]:
-    """`steps` generations as one `lax.scan`; jit it, vmap it over keys.
+    """`steps` generations as one `lax.scan`; jit it, vmap it over keys. `q0` is a search law to start from, or a State to go on from.
 
     Returns the last state and the Info of all generations, stacked; with `report`, (Info, report(state, batch)) of each.
     """
     checks.count("steps", steps)
-    first, static = eqx.partition(strategy.init(q0), eqx.is_array)
+    first, static = eqx.partition(_start(strategy, q0), eqx.is_array)
 
     def generation(carry: Any, _: None) -> tuple[Any, Any]:
         state = eqx.combine(carry, static)
@@ -78,7 +78,7 @@ def run_host(
     checks.count("steps", steps)
     ask, tell = eqx.filter_jit(strategy.ask), eqx.filter_jit(strategy.tell)
     realise = eqx.filter_jit(lambda key, generation, batch: problem.realise(key, generation, batch))
-    state, infos = strategy.init(q0), []
+    state, infos = _start(strategy, q0), []
     for _ in range(steps):
         batch = realise(key, state.generation, ask(key, state))
         batch = batch._replace(f=jnp.asarray(_evaluate_here(problem, batch.x), jnp.result_type(float)))
@@ -87,6 +87,10 @@ def run_host(
         if callback and callback(state, batch, info):
             break
     return state, jax.tree.map(lambda *leaves: jnp.stack(leaves), *infos)
+
+
+def _start(strategy: Strategy, q0: Any) -> State:
+    return q0 if isinstance(q0, State) else strategy.init(q0)
 
 
 def _evaluate_here(problem: OIU, x: Any) -> np.ndarray:
