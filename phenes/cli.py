@@ -44,7 +44,7 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(app(arguments, prog_name="phenes", standalone_mode=False))
     except OSError as error:
         _fail(f"{error.filename}: {error.strerror}" if error.filename else error, 1)
-    except ValueError as error:
+    except (ValueError, RuntimeError) as error:
         _fail(error, 1)
     except Exception as error:
         # what the command line says of wrong arguments; anything else is a bug, and shows where
@@ -97,6 +97,41 @@ def demo(
     print(f"The picture is {picture}, the numbers behind it {data}.")
     files = {"picture": str(picture), "data": str(data), "seconds": round(time.perf_counter() - started, 1)}
     _end(as_json, {**dataclasses.asdict(result), "settings": dataclasses.asdict(settings), **files})
+
+
+EXPERIMENTS = ("bbob",)
+
+
+@app.command()
+def reproduce(
+    figure: Annotated[str, typer.Argument(help=f"{', '.join(EXPERIMENTS)} or all")],
+    quick: Quick = False,
+    seeds: Annotated[int | None, typer.Option(min=1, help="Independent runs of each method.", show_default=False)] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder for the store, the figures and the report.", show_default="out/FIGURE")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run that is in the folder.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Run an experiment of the paper again: figures, and a report of what holds."""
+    if figure not in (*EXPERIMENTS, "all"):
+        raise typer.BadParameter(f"there is no {figure!r}, only {', '.join(EXPERIMENTS)} and all")
+    names = EXPERIMENTS if figure == "all" else (figure,)
+    folders = {name: (out or Path("out")) / name if out is None or figure == "all" else out for name in names}
+    results = {name: _reproduce(name, folders[name], quick, resume, seeds=seeds) for name in names}
+    _end(as_json, results if figure == "all" else results[figure])
+
+
+def _reproduce(name: str, out: Path, quick: bool, resume: bool, **options: Any) -> dict[str, Any]:
+    _writable(out)
+    from phenes.store import Store
+
+    module = importlib.import_module(f"phenes.experiments.{name}")
+    settings = dataclasses.replace(module.Settings.quick() if quick else module.Settings(), **_given(**options))
+    with _progress(name) as progress:
+        path = module.run(settings, out, resume, progress)
+    with Store(path, create=False) as store:
+        summary = module.summary(store)
+    print(f"The report is {out / 'report.html'} (and report.md), the data behind it {path}.")
+    return summary
 
 
 @bench.command("estimators")

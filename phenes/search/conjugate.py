@@ -44,6 +44,9 @@ class Beta(eqx.Module):
     def draw(self, key: PRNGKeyArray, n: int) -> PRNGKeyArray:
         return jax.random.split(key, n)
 
+    def sample(self, key: PRNGKeyArray) -> Float[Array, "*d"]:
+        return self.push(key)
+
     def push(self, xi: PRNGKeyArray) -> Float[Array, "*d"]:
         first, second = jax.random.split(xi)
         return jax.random.loggamma(first, self.a) - jax.random.loggamma(second, self.b)
@@ -88,6 +91,9 @@ class Gamma(eqx.Module):
 
     def draw(self, key: PRNGKeyArray, n: int) -> PRNGKeyArray:
         return jax.random.split(key, n)
+
+    def sample(self, key: PRNGKeyArray) -> Float[Array, "*d"]:
+        return self.push(key)
 
     def push(self, xi: PRNGKeyArray) -> Float[Array, "*d"]:
         return jax.random.loggamma(xi, self.k) - self.log_b
@@ -161,6 +167,9 @@ class Conjugate(eqx.Module):
 
     def draw(self, key: PRNGKeyArray, n: int) -> PRNGKeyArray:
         return jax.random.split(key, n)
+
+    def sample(self, key: PRNGKeyArray) -> Float[Array, "*n"]:
+        return self.push(key)
 
     def push(self, xi: PRNGKeyArray) -> Float[Array, "*n"]:
         """A draw for the random bits xi. Rejection is not smooth in psi: there is no reparameterised estimator here."""

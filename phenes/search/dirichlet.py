@@ -40,6 +40,9 @@ class Dirichlet(eqx.Module):
     def draw(self, key: PRNGKeyArray, n: int) -> PRNGKeyArray:
         return jax.random.split(key, n)
 
+    def sample(self, key: PRNGKeyArray) -> Float[Array, "*s k"]:
+        return self.push(key)
+
     def push(self, xi: PRNGKeyArray) -> Float[Array, "*s k"]:
         """Log-probabilities as a smooth function of log_alpha for fixed random bits xi."""
         logits = jax.random.loggamma(xi, self.alpha)

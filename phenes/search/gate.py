@@ -35,6 +35,9 @@ class Gate(eqx.Module):
         where, which = jax.random.split(key)
         return jax.vmap(self.contexts)(jax.random.split(where, n)), jax.random.split(which, n)
 
+    def sample(self, key: PRNGKeyArray) -> Choice:
+        return self.push(jax.tree.map(lambda leaf: leaf[0], self.draw(key, 1)))
+
     def push(self, xi: tuple[Any, PRNGKeyArray]) -> Choice:
         context, key = xi
         return Choice(context, jax.random.categorical(key, self.logits(context)))

@@ -53,6 +53,9 @@ class Gaussian(eqx.Module):
     def draw(self, key: PRNGKeyArray, n: int) -> Float[Array, "n d"]:
         return jax.random.normal(key, (n, self.dim), self.mean.dtype)
 
+    def sample(self, key: PRNGKeyArray) -> Float[Array, " d"]:
+        return self.push(self.draw(key, 1)[0])
+
     def push(self, xi: Float[Array, " d"]) -> Float[Array, " d"]:
         return self.mean + self.covariance.root @ xi
 
@@ -121,6 +124,9 @@ class DiagonalGaussian(eqx.Module):
 
     def draw(self, key: PRNGKeyArray, n: int) -> Float[Array, "n d"]:
         return jax.random.normal(key, (n, self.dim), self.mean.dtype)
+
+    def sample(self, key: PRNGKeyArray) -> Float[Array, " d"]:
+        return self.push(self.draw(key, 1)[0])
 
     def push(self, xi: Float[Array, " d"]) -> Float[Array, " d"]:
         return self.mean + self.std * xi
@@ -191,6 +197,9 @@ class IsotropicGaussian(eqx.Module):
 
     def draw(self, key: PRNGKeyArray, n: int) -> Float[Array, "n d"]:
         return jax.random.normal(key, (n, self.dim), self.mean.dtype)
+
+    def sample(self, key: PRNGKeyArray) -> Float[Array, " d"]:
+        return self.push(self.draw(key, 1)[0])
 
     def push(self, xi: Float[Array, " d"]) -> Float[Array, " d"]:
         return self.mean + jnp.exp(self.log_std) * xi

@@ -171,6 +171,24 @@ def coin(key):
     return jax.random.randint(key, (), 0, 2)
 
 
+def categorical_A(theta):
+    """Three categories, the last of natural parameter 0; its conjugate is a Dirichlet law of (nu phi, nu (1 - sum phi))."""
+    return jax.nn.logsumexp(jnp.append(theta, 0.0))
+
+
+def shapes(phi, nu):
+    return nu * jnp.append(phi, 1 - jnp.sum(phi))
+
+
+def categorical_B(phi, nu):
+    return jnp.sum(gammaln(shapes(phi, nu))) - gammaln(nu)
+
+
+def categorical_sampler(key, phi, nu):
+    log_gamma = jax.random.loggamma(key, shapes(phi, nu))
+    return log_gamma[:2] - log_gamma[2]
+
+
 GATE = search.Gate(GateTable(jnp.array([[0.3, -0.4], [0.0, 1.0]])), coin)
 CHOICES = search.Choice(np.repeat([0, 1], 3), np.tile([0, 1, 2], 2))
 
@@ -195,6 +213,14 @@ COUNT_PAIRS = [
             jnp.exp, lambda x: x, lambda k, t: jax.random.poisson(k, jnp.exp(t)).astype(t.dtype), lambda x: -gammaln(x + 1)
         ),
         outcomes=(np.arange(400.0), np.ones(400)),
+    ),
+    Pair(
+        "conjugate-categorical",
+        search.Conjugate([0.3, 0.2], 2.5, categorical_A, categorical_B, categorical_sampler),
+        inputs.NaturalFamily(
+            categorical_A, lambda x: x, lambda k, t: jnp.eye(3)[jax.random.categorical(k, jnp.append(t, 0.0))][:2].astype(t.dtype)
+        ),
+        outcomes=(np.eye(3)[:, :2], np.ones(3)),
     ),
     Pair("gate-experts", GATE, inputs.Experts(lambda c: jnp.asarray(GATE_TABLE)[c]), outcomes=(CHOICES, np.full(6, 0.5))),
 ]

@@ -29,10 +29,19 @@ def population(q, p, key, n, mirrored=False):
     return Batch(theta=theta, x=realise(p, for_x, theta), xi=xi, key=for_estimator)
 
 
-def over_chunks(function, key, chunks=CHUNKS):
-    """Mean and standard error of `function(key)` over independent chunks, each array of its own."""
-    values = np.asarray(jax.jit(lambda keys: jax.lax.map(function, keys))(jax.random.split(key, chunks)))
-    return Estimate(values.mean(0), values.std(0, ddof=1) / np.sqrt(chunks))
+def chunks_of(function, key, chunks=CHUNKS):
+    """`function(key)` on independent chunks: its arrays, stacked."""
+    values = jax.jit(lambda keys: jax.lax.map(function, keys))(jax.random.split(key, chunks))
+    return jax.tree.map(np.asarray, values)
+
+
+def estimate(values):
+    """Mean and standard error over chunks."""
+    return Estimate(values.mean(0), values.std(0, ddof=1) / np.sqrt(values.shape[0]))
+
+
+def over_chunks(function, key):
+    return estimate(chunks_of(function, key))
 
 
 def flat(g):

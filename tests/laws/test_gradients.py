@@ -72,24 +72,34 @@ def has(pair, *words):
 
 
 def applicable(pair):
-    """Every estimator that claims to be unbiased on this pair, by name."""
-    named = {"genotype": estimators.genotype, "two_point": estimators.two_point, "exchangeable": estimators.exchangeable(4)}
+    """Every estimator that claims to be unbiased on this pair, by name; the dear ones on some of each kind."""
+    named = {"genotype": estimators.genotype}
     if hasattr(pair.p, "marginal"):
-        named |= {"phenotype": estimators.phenotype, "two_point_phenotype": estimators.two_point_phenotype}
-    if hasattr(pair.p, "posterior"):
-        named["rao_blackwellise"] = estimators.rao_blackwellise(estimators.genotype, 2)
+        named["phenotype"] = estimators.phenotype
     if not has(pair, "uniform", "rounding"):  # log p smooth in theta
-        named |= {"reparameterised": estimators.reparameterised}
-        named |= {f"mix {order}": learnt(estimators.information_mix(estimators.diagonal, order), pair) for order in (1, 2)}
+        named["reparameterised"] = estimators.reparameterised
+        named |= mixes(pair)
+    if has(pair, "-full", "custom", "hetero", "uniform", "rounding", "saturating"):
+        named["exchangeable"] = estimators.exchangeable(3)
+    if has(pair, "diagonal") and hasattr(pair.p, "coordinate_log_prob") and not has(pair, "full", "lowrank", "linear"):
+        named["exchangeable_coordinates"] = estimators.exchangeable_coordinates(3)
+    if has(pair, "full-full", "full-linear", "full-mixture", "diagonal-uniform", "isotropic-rounding", "isotropic-saturating"):
+        named |= {"two_point": estimators.two_point, "two_point_phenotype": estimators.two_point_phenotype}
+        named["rao_blackwellise"] = estimators.rao_blackwellise(estimators.genotype, 2)
+    if has(pair, "full-full", "isotropic-laplace"):
+        past = jax.jit(lambda key: population(pair.q, pair.p, key, 1000))(jax.random.key(98))
+        named["own proposal"] = estimators.exchangeable(3, jax.jit(estimators.fit_proposal)(past.theta, past.x))
+    return named
+
+
+def mixes(pair):
+    """Both orders with a diagonal A, from what was learnt once; other shapes where the law is not Gaussian or A not diagonal."""
+    second = learnt(estimators.information_mix(estimators.diagonal), pair)
+    named = {"mix 1": estimators.information_mix(estimators.diagonal, 1, info=second.info / second.mass), "mix 2": second}
     if has(pair, "hetero", "-laplace", "-full", "custom"):
         named |= {f"mix {s.__name__}": learnt(estimators.information_mix(s), pair) for s in (estimators.scalar, estimators.full)}
     if has(pair, "hetero", "-full", "custom"):  # Laplace noise has no second derivative at its kink
         named["mix with curvature"] = learnt(estimators.information_mix(estimators.full, curvature=True), pair)
-    if not has(pair, "full", "lowrank", "linear", "mixture", "multivariate"):  # independent coordinates
-        named["exchangeable_coordinates"] = estimators.exchangeable_coordinates(4)
-    if has(pair, "full-full", "laplace", "uniform"):
-        past = population(pair.q, pair.p, jax.random.key(98), 1000)
-        named["own proposal"] = estimators.exchangeable(4, estimators.fit_proposal(past.theta, past.x))
     return named
 
 

@@ -1,0 +1,79 @@
+"""Natural gradients: the direction v with I v = g, where I is measured from the scores themselves."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax.flatten_util import ravel_pytree
+
+from phenes import estimators, inputs, metric, search
+from phenes.diagnostics import individual_scores
+from tests.laws import pairs
+from tests.laws.statistics import assert_within, flat, over_chunks, population
+
+FAMILIES = {
+    "full": pairs.FULL,
+    "diagonal": pairs.DIAG,
+    "isotropic": pairs.ISO,
+    "dirichlet": search.Dirichlet([[0.5, 1.2, 0.3], [2.0, 0.4, 1.0]]),
+    "beta": search.Beta([0.9, 2.0], [1.6, 0.7]),
+    "gamma": search.Gamma([1.36, 3.0], [0.8, 2.0]),
+    "conjugate": search.Conjugate(0.3, 2.5, jax.nn.softplus),
+}
+
+
+def some_gradient(q):
+    """A gradient without symmetries, but for the matrix part of full covariances, which is symmetric."""
+    vector, unravel = ravel_pytree(q)
+    g = unravel(jnp.cos(1.0 + 2.0 * jnp.arange(vector.size, dtype=float)))
+    return jax.tree.map(lambda leaf: 0.5 * (leaf + leaf.T) if leaf.ndim == 2 and isinstance(q, search.Gaussian) else leaf, g)
+
+
+def fisher_times(direction, estimator, p, q):
+    """E[s <s, v>] in chunks: the Fisher information on a direction, with its standard error."""
+
+    def chunk(key):
+        s = individual_scores(estimator, p, q, population(q, p, key, 4000))
+        return s.T @ (s @ direction) / 4000
+
+    return chunk
+
+
+@pytest.mark.parametrize("q", FAMILIES.values(), ids=FAMILIES)
+def test_natural_gradient_in_the_metric_of_q(q, key):
+    g = some_gradient(q)
+    nothing = inputs.Law(lambda key, theta: theta, lambda x, theta: jnp.zeros(()))
+    direction = flat(metric.natural(nothing, q, g))
+    assert_within(over_chunks(fisher_times(direction, estimators.genotype, nothing, q), key), flat(g))
+
+
+@pytest.mark.parametrize("pair", pairs.GAUSSIAN_PAIRS, ids=repr)
+def test_natural_gradient_in_the_metric_of_x(pair, key):
+    g = some_gradient(pair.q)
+    direction = flat(metric.natural_marginal(pair.p, pair.q, g))
+    assert_within(over_chunks(fisher_times(direction, estimators.phenotype, pair.p, pair.q), key), flat(g))
+
+
+def test_plain_is_the_gradient():
+    g = some_gradient(pairs.FULL)
+    assert metric.plain(None, pairs.FULL, g) is g
+
+
+def test_natural_gradient_of_the_conjugate_family_is_the_difference_of_means(key):
+    """In coordinates mu = E[T], T = (theta, -A), the natural gradient of log P is E'[T] - E[T] (erratum 8)."""
+    pair = next(pair for pair in pairs.COUNT_PAIRS if pair.name == "conjugate-poisson")
+    q, x = pair.q, jnp.array(3.0)
+
+    def means(phi, nu):
+        def canonical(chi, nu):
+            return q.log_normaliser(chi / nu, nu)
+
+        return jnp.stack(jax.grad(canonical, argnums=(0, 1))(nu * phi, nu))
+
+    batch = population(q, pair.p, key, 1)._replace(x=x[None])
+    step = metric.natural(pair.p, q, estimators.phenotype(pair.p, q, batch, jnp.ones(1)))
+    by_phi, by_nu = jax.jacfwd(means, argnums=(0, 1))(q.phi, q.nu)
+    moved = by_phi * step.phi + by_nu * step.nu
+    after = pair.p.posterior(q, x)
+    np.testing.assert_allclose(moved, means(after.phi, after.nu) - means(q.phi, q.nu), rtol=1e-7)
+    np.testing.assert_allclose(moved, [0.645712, -0.722222], atol=1e-6)
