@@ -213,3 +213,7 @@ def _print(table: Any) -> None:
 def _end(as_json: bool, result: dict[str, Any]) -> None:
     if as_json:
         print(json.dumps(result))
+
+
+if __name__ == "__main__":
+    main()
