@@ -52,7 +52,7 @@ class Settings:
 
     @classmethod
     def quick(cls) -> "Settings":
-        return cls(dims=(10,), repeats=3, scaling_dims=(100, 1000), full_dims=(25, 50))
+        return cls(dims=(10,), repeats=3, scaling_dims=(100, 1000), full_dims=())
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,8 @@ class Timed(NamedTuple):
 
 def run(settings: Settings, progress: Callable[[int, int], None] = lambda done, total: None) -> list[Row]:
     """Peers, pieces and growth. `progress(done, total)` is called after each round."""
-    total, done, rows = (len(settings.dims) + 1) * settings.repeats, 0, []
+    growth_rounds = min(settings.repeats, 3)  # slow, and steady enough
+    total, done, rows = len(settings.dims) * settings.repeats + growth_rounds, 0, []
 
     def step() -> None:
         nonlocal done
@@ -99,7 +100,7 @@ def run(settings: Settings, progress: Callable[[int, int], None] = lambda done, 
 
     for d in settings.dims:
         rows += compare(d, settings, step)
-    return rows + scaling(settings.scaling_dims, settings.full_dims, settings.popsize, settings.repeats, step)
+    return rows + scaling(settings.scaling_dims, settings.full_dims, settings.popsize, growth_rounds, step)
 
 
 def compare(d: int, settings: Settings, step: Callable[[], None] = lambda: None) -> list[Row]:
@@ -134,7 +135,7 @@ def _rounds(contenders: list[Timed], repeats: int, seed: int, step: Callable[[],
     seconds: dict[str, list[float]] = {contender.name: [] for contender in contenders}
     for r in range(repeats):
         # another one begins each time, so that none always follows the same neighbour
-        shift = r % len(contenders)
+        shift = r % max(len(contenders), 1)
         for contender in contenders[shift:] + contenders[:shift]:
             advance = contender.start(seed + r)
             before = time.perf_counter()
@@ -427,7 +428,7 @@ def scaling(
     }
     with jax.enable_x64(True):
         cells = {(name, d): _compile_generation(_setup(make(d), popsize)) for name, (make, ds) in families.items() for d in ds}
-        timed = [Timed("growth", f"{name} {d}", 1, cell.start) for (name, d), cell in cells.items()]
+        timed = [Timed("growth", f"{name} {d}", cell.generations, cell.start) for (name, d), cell in cells.items()]
         seconds = _rounds(timed, repeats, 0, step)
     return [
         Row("growth", f"{name} search", d, *_quartiles(seconds[f"{name} {d}"]), memory=cells[name, d].memory, exponent=exponent)
@@ -438,6 +439,7 @@ def scaling(
 
 
 class Compiled(NamedTuple):
+    generations: int
     start: Callable[[int], Callable[[], Any]]
     memory: int
 
@@ -451,9 +453,15 @@ def _compile_generation(setup: Setup) -> Compiled:
     key, state = jax.random.key(0), setup.strategy.init(setup.q)
     batch = _population(setup.problem, setup.strategy, state)
     compiled = jax.jit(generation).lower(key, state, batch).compile()
-    # one generation goes before, untimed: the neighbour may have left a gigabyte to be given back
-    generations = lambda seed: _from_second(lambda _: jax.block_until_ready(compiled(key, state, batch)), None, 1)  # noqa: E731
-    return Compiled(generations, compiled.memory_analysis().temp_size_in_bytes)
+    generations = min(max(10_000 // setup.q.dim, 1), 20)
+
+    def start(seed: int) -> Callable[[], Any]:
+        # as everywhere, one generation goes before, untimed: the neighbour may have left a gigabyte to be given back
+        return _from_second(lambda _: jax.block_until_ready(compiled(key, state, batch)), None, generations)
+
+    memory = compiled.memory_analysis()
+    assert memory is not None, "the CPU compiler always gives one"
+    return Compiled(generations, start, memory.temp_size_in_bytes)
 
 
 def _population(problem: OIU, strategy: Strategy, state: State) -> Batch:

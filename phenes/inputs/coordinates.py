@@ -5,6 +5,7 @@ coordinates do the rest. Marginals need a search law with independent coordinate
 """
 
 from abc import abstractmethod
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -172,7 +173,7 @@ class RoundingNoise(CoordinateLaw):
     step: Float[Array, "..."]
     scale: Float[Array, "..."]
 
-    def __init__(self, step, scale=0.0):
+    def __init__(self, step: Any, scale: Any = 0.0):
         self.step = checks.positive("step", step)
         self.scale = checks.positive("scale", scale, strict=False)
 

@@ -1,0 +1,140 @@
+"""The cost of a generation: beside peers, in memory, in growth and in compilations."""
+
+import io
+import json
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+import pytest
+from rich.console import Console
+
+import phenes
+from phenes.bench import generation
+from phenes.bench.generation import REFERENCE, Row, Settings
+
+TINY = Settings(dims=(3,), popsize=8, repeats=2, pieces_dims=(3,), scaling_dims=(), full_dims=())
+N = 100
+
+
+@pytest.fixture(scope="module")
+def rows() -> list[Row]:
+    return generation.run(TINY)
+
+
+@pytest.fixture(scope="module")
+def growth() -> list[Row]:
+    return generation.scaling(dims=(1000, 10_000), full_dims=(50, 200), popsize=N, repeats=3)
+
+
+@pytest.fixture(scope="module")
+def paes() -> generation.Timed:
+    """As a compiled loop, d = 40."""
+    contender = generation._phenes(40, N)[0]
+    assert contender.name == REFERENCE
+    return contender
+
+
+def test_every_contender_has_a_time_and_a_ratio(rows):
+    assert len(rows) == 18
+    for row in rows:
+        assert row.note == "not installed" or (row.low <= row.seconds <= row.high and row.ratio > 0), row
+    assert next(row for row in rows if row.name == REFERENCE).ratio == 1.0
+
+
+def test_json_round_trips(rows, growth):
+    data = generation.as_json(rows + growth)
+    assert json.loads(json.dumps(data)) == data
+    assert len(data["rows"]) == len(rows + growth)
+
+
+def test_table_shows_every_row(rows, growth):
+    console = Console(width=200, record=True, file=io.StringIO())
+    console.print(generation.table(rows + growth))
+    text = console.export_text()
+    assert all(row.name in text for row in rows + growth)
+
+
+def test_a_missing_peer_is_a_row_that_says_so(monkeypatch):
+    def nothing(name):
+        raise ImportError(name)
+
+    monkeypatch.setattr(generation.importlib, "import_module", nothing)
+    monkeypatch.setattr(generation, "_rounds", lambda contenders, *rest: {c.name: [1.0] for c in contenders})
+    rows = generation.compare(3, TINY)
+    missing = [row for row in rows if row.note == "not installed"]
+    assert [row.name for row in missing] == ["pycma", "cmaes", "evosax CMA_ES, compiled loop", "evosax CMA_ES, ask and tell"]
+    assert all(row.seconds is None for row in missing)
+    generation.table(rows)
+
+
+@pytest.mark.parametrize("peer", ["cma", "cmaes"])
+def test_a_generation_costs_at_most_a_fifth_of_the_peers(peer, paes):
+    """N = 100, d = 40, float64, compiled loop; median of the ratios of interleaved rounds."""
+    module = pytest.importorskip(peer)
+    make = {"cma": generation._pycma, "cmaes": generation._cmaes}[peer]
+    contenders = [paes, *make(module, 40, N)]
+    seconds = generation._rounds(contenders, 9, 0, lambda: None)
+    ours, theirs = (np.array(seconds[c.name]) for c in contenders)
+    assert np.median(theirs / ours) >= 5
+
+
+@pytest.mark.parametrize("q", [phenes.search.IsotropicGaussian, phenes.search.DiagonalGaussian])
+def test_memory_is_a_few_populations(q):
+    """Temporaries of one generation at d = 100 000, in units of the N d float64 of a population."""
+    d = 100_000
+    setup = generation._setup(q(generation._mean(d), 0.5), N)
+    assert generation._compile_generation(setup).memory <= 6 * N * d * 8
+
+
+def test_time_grows_as_the_families_promise(growth):
+    """O(N d) for isotropic and diagonal search, O(N d^2) for full covariance as long as d is not far above N."""
+    exponent = {row.name: row.exponent for row in growth}
+    assert exponent["isotropic search"] < 1.5
+    assert exponent["diagonal search"] < 1.5
+    assert exponent["full search"] < 2.5
+
+
+def test_memory_grows_as_the_families_promise(growth):
+    memory = {(row.name, row.dim): row.memory for row in growth}
+    assert memory["isotropic search", 10_000] <= 12 * memory["isotropic search", 1000]
+    assert memory["full search", 200] <= 6 * N * 200**2 * 8
+
+
+def test_the_pieces_are_not_hoisted_out_of_their_loops():
+    """Twice the generations take about twice the time: nothing is computed once and for all."""
+    x = jnp.ones((200, 200))
+    start = [generation._repeated(lambda x: x @ x, (x,), steps) for steps in (20, 200)]
+    timed = [generation.Timed("pieces", f"{i}", 1, s) for i, s in enumerate(start)]
+    seconds = generation._rounds(timed, 5, 0, lambda: None)
+    assert np.median(np.array(seconds["1"]) / np.array(seconds["0"])) > 4
+
+
+def test_a_run_compiles_once_for_each_shape():
+    problem = phenes.OIU(phenes.inputs.GaussianNoise(0.1), lambda x: -jnp.sum(x**2))
+    strategy = phenes.es(problem.p, phenes.estimators.phenotype, phenes.weightings.log_ranks, optax.sgd(0.05), 10)
+    loop = jax.jit(lambda key, q: phenes.run(key, problem, strategy, q, 5))
+    for seed in range(3):
+        loop(jax.random.key(seed), phenes.search.Gaussian(np.full(4, float(seed)), (1.0 + seed) * np.eye(4)))
+    assert loop._cache_size() == 1
+    loop(jax.random.key(0), phenes.search.Gaussian(np.zeros(5), np.eye(5)))
+    assert loop._cache_size() == 2
+
+
+def test_ask_and_tell_compile_once():
+    problem = phenes.OIU(phenes.inputs.GaussianNoise(0.1), lambda x: -jnp.sum(x**2))
+    strategy = phenes.es(problem.p, phenes.estimators.phenotype, phenes.weightings.log_ranks, optax.sgd(0.05, momentum=0.9), 10)
+    ask = jax.jit(lambda key, state: problem.realise(key, state.generation, strategy.ask(key, state)))
+    tell = jax.jit(strategy.tell)
+    key, state = jax.random.key(0), strategy.init(phenes.search.Gaussian(np.zeros(4), np.eye(4)))
+    for _ in range(3):
+        batch = ask(key, state)
+        state, _ = tell(state, batch._replace(f=problem.evaluate(batch.x)))
+    assert (ask._cache_size(), tell._cache_size()) == (1, 1)
+
+
+@pytest.mark.parametrize("wrong", [{"popsize": 1}, {"repeats": 0}])
+def test_misuse_is_a_value_error(wrong):
+    with pytest.raises(ValueError, match="must be at least"):
+        Settings(**wrong)
