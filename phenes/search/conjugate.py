@@ -176,11 +176,14 @@ class Conjugate(eqx.Module):
         if self.sampler is not None:
             return self.sampler(xi, self.phi, self.nu)
         centre, _ = self._mode(self.phi, self.nu)
-        return _log_concave_draw(xi, self.log_prob, centre)
+        log_total = self.log_normaliser(self.phi, self.nu)  # once, not in every attempt
+        return _log_concave_draw(xi, lambda theta: self._exponent(theta) - log_total, centre)
 
     def log_prob(self, theta: Float[Array, "*n"]) -> Float[Array, ""]:
-        exponent = self.nu * (jnp.sum(self.phi * theta) - self.A(theta))
-        return exponent - self.log_normaliser(self.phi, self.nu)
+        return self._exponent(theta) - self.log_normaliser(self.phi, self.nu)
+
+    def _exponent(self, theta):
+        return self.nu * (jnp.sum(self.phi * theta) - self.A(theta))
 
     def natural(self, g: "Conjugate") -> "Conjugate":
         """I[q] = J' Hess B(chi, nu) J with the canonical coordinates (chi = nu phi, nu) (erratum 8)."""

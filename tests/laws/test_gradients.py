@@ -168,11 +168,9 @@ def test_phenotype_by_enumeration(pair, key):
 
 @pytest.mark.parametrize("pair", pairs.COUNT_PAIRS, ids=repr)
 def test_every_unbiased_estimator_of_counts(pair, key):
-    named = {
-        "genotype": estimators.genotype,
-        "exchangeable": estimators.exchangeable(4),
-        "rao_blackwellise": estimators.rao_blackwellise(estimators.genotype, 2),
-    }
+    named = {"genotype": estimators.genotype, "exchangeable": estimators.exchangeable(3)}
+    if not has(pair, "conjugate"):  # whose posterior takes a quadrature for each x
+        named["rao_blackwellise"] = estimators.rao_blackwellise(estimators.genotype, 2)
     if not has(pair, "conjugate", "gate"):  # theta smooth in psi for fixed randomness
         named["reparameterised"] = estimators.reparameterised
         named |= {
