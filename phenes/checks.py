@@ -26,8 +26,8 @@ def as_float(name: str, value: Any) -> Array:
         array = jnp.asarray(value)
     except (TypeError, ValueError):
         raise ValueError(f"{name} must be a number or an array of numbers, got {value!r}") from None
-    if not jnp.issubdtype(array.dtype, jnp.inexact):
-        array = array.astype(jnp.result_type(float))
+    # with its dtype named: a weakly typed start would compile every jitted function once more
+    array = jnp.asarray(array, array.dtype if jnp.issubdtype(array.dtype, jnp.inexact) else jnp.result_type(float))
     if concrete(array) and not np.all(np.isfinite(array)):
         raise ValueError(f"{name} must be finite, got {describe(array)}")
     return array

@@ -232,7 +232,7 @@ def _asked(setup: Setup, ask: Callable[..., Batch], steps: int) -> Callable[[int
 
 def _from_second(generation: Callable[[Any], Any], state: Any, steps: int) -> Callable[[], Any]:
     """The first generation now, the others when called."""
-    second = generation(state)
+    second = jax.block_until_ready(generation(state))
 
     def advance() -> Any:
         state = second
