@@ -69,7 +69,7 @@ def made_up(settings):
         (["demo", "--generations", "-3"], "'--generations'"),
         (["demo", "--nonsense"], "--nonsense"),
         (["demo", "surplus"], "surplus"),
-        (["nonsense"], "only demo, bench"),
+        (["nonsense"], "only demo, reproduce, bench"),
         (["bench", "nonsense"], "only estimators, generation"),
         (["bench"], "see phenes bench --help"),
         ([], "see phenes --help"),
