@@ -58,6 +58,8 @@ def exchangeable(auxiliaries: int, proposal: Any = None) -> Estimator:
 
     def estimator(p: Any, q: Q, batch: Batch, w: Float[Array, " n"]) -> Q:
         def candidates(key, theta, x):
+            if proposal is None and hasattr(q, "resample"):
+                return _with_own(theta, q.resample(key, theta, auxiliaries))
             if proposal is None:
                 return _with_own(theta, jax.vmap(q.push)(q.draw(key, auxiliaries)))
             return _with_own(theta, jax.vmap(lambda k: proposal.sample(k, x))(jax.random.split(key, auxiliaries)))

@@ -42,6 +42,11 @@ class Gate(eqx.Module):
         context, key = xi
         return Choice(context, jax.random.categorical(key, self.logits(context)))
 
+    def resample(self, key: PRNGKeyArray, theta: Choice, n: int) -> Choice:
+        """n other choices in the context of theta: the context is given, not chosen."""
+        index = jax.random.categorical(key, self.logits(theta.context), shape=(n,))
+        return Choice(jax.tree.map(lambda c: jnp.broadcast_to(c, (n, *jnp.shape(c))), theta.context), index)
+
     def log_weights(self, context: Any) -> Float[Array, " k"]:
         return jax.nn.log_softmax(self.logits(context))
 

@@ -171,12 +171,9 @@ def test_every_unbiased_estimator_of_counts(pair, key):
     named = {"genotype": estimators.genotype, "exchangeable": estimators.exchangeable(3)}
     if not has(pair, "conjugate"):  # whose posterior takes a quadrature for each x
         named["rao_blackwellise"] = estimators.rao_blackwellise(estimators.genotype, 2)
-    if has(pair, "beta", "single"):  # theta smooth in psi for fixed randomness (in gamma laws too, at some cost)
+    if has(pair, "beta"):  # theta smooth in psi for fixed randomness (in gamma laws too, at some cost)
         named["reparameterised"] = estimators.reparameterised
-    if has(pair, "beta"):
-        named |= {
-            s.__name__: learnt(estimators.information_mix(s), pair) for s in (estimators.scalar, estimators.diagonal, estimators.full)
-        }
+        named["mix"] = learnt(estimators.information_mix(estimators.full), pair)
 
     def chunk(key):
         batch = population(pair.q, pair.p, key, 4000)
