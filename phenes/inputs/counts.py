@@ -124,7 +124,8 @@ class Poisson(eqx.Module):
     exposure: float = eqx.field(static=True)
 
     def __init__(self, exposure: float = 1.0):
-        self.exposure = float(checks.positive("exposure", exposure))
+        checks.positive("exposure", exposure)
+        self.exposure = float(exposure)
 
     def sample(self, key: PRNGKeyArray, theta: Float[Array, "*d"]) -> Float[Array, "*d"]:
         return jax.random.poisson(key, self.exposure * jnp.exp(theta), theta.shape).astype(theta.dtype)
