@@ -104,8 +104,8 @@ class Row:
 
     @property
     def biased(self) -> bool:
-        """By its definition; the mix is biased where log p has no slope in theta."""
-        return self.estimator == "biased_linear" or (self.noise == "uniform" and self.estimator.startswith("information_mix"))
+        """By its definition."""
+        return self.estimator == "biased_linear"
 
     @property
     def agrees(self) -> bool | None:
@@ -195,8 +195,9 @@ def _other_laws(d: int, dear: dict[str, Any]) -> list[Cell]:
         "rounding": inputs.RoundingNoise(jnp.sqrt(6.0), jnp.sqrt(1 / 2)),
     }
     q = IsotropicGaussian(jnp.zeros(d), jnp.asarray(1.0))
-    plain = {"phenotype": phenotype, "genotype": genotype, "information_mix, learnt": information_mix(), "biased_linear": biased_linear()}
-    return [Cell(name, "isotropic", 1.0, p, q, plain, dear, {}) for name, p in laws.items()]
+    plain = {"phenotype": phenotype, "genotype": genotype, "biased_linear": biased_linear()}
+    sloped = plain | {"information_mix, learnt": information_mix()}
+    return [Cell(name, "isotropic", 1.0, p, q, plain if name == "uniform" else sloped, dear, {}) for name, p in laws.items()]
 
 
 def objective(x: Float[Array, " d"]) -> Float[Array, ""]:

@@ -20,7 +20,7 @@ from phenes.batch import Batch
 from phenes.covariance import Dense
 from phenes.estimators.scores import Estimator
 from phenes.normal import Normal
-from phenes.score import score
+from phenes.score import score, search_score
 
 Q = TypeVar("Q", bound=Any)
 
@@ -70,8 +70,10 @@ def exchangeable(auxiliaries: int, proposal: Any = None) -> Estimator:
 
         a = jax.vmap(candidates)(_keys(batch, w), batch.theta, batch.x)
         logits = jax.vmap(lambda a, x: jax.vmap(lambda one: log_weight(one, x))(a))(a, batch.x)
-        share = lax.stop_gradient(jax.nn.softmax(logits, axis=1))
-        return score(lambda q: jnp.sum(share * jax.vmap(jax.vmap(q.log_prob))(a), axis=1), q, w)
+        share = w[:, None] * jax.nn.softmax(logits, axis=1)
+        # one population of n (auxiliaries + 1), so that the closed form of q's score serves here too
+        together = jax.tree.map(lambda leaf: leaf.reshape(share.size, *leaf.shape[2:]), a)
+        return search_score(q, together, share.reshape(-1) * share.shape[1])
 
     return estimator
 

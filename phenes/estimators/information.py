@@ -177,10 +177,11 @@ def _both_scores(p, q, batch: Batch):
 def information_mix(
     shape: Callable[[Array], Array] = diagonal, order: int = 2, *, curvature: bool = False, memory: float = 0.9, info: Any = None
 ) -> InformationMix:
-    """The unbiased estimator for laws without a marginal, if log p is smooth in theta (with `UniformNoise` it is useless).
+    """The unbiased estimator for laws without a marginal, if log p is smooth in theta (`UniformNoise` is refused).
 
     shape: `scalar`, `diagonal` or `full`, the form of A. order: 1 mixes the mean of Gaussian search only and leaves its spread to
-    the genotype score; 2 mixes both. curvature: use d2 log p / d theta2 in the second order (less variance). info: I_p if it is known;
+    the genotype score; 2 mixes both. curvature: use d2 log p / d theta2 in the second order; for Gaussian noise with C = c S the spread
+    then has the variance of `phenotype`, without it 1 + c^2 times that (the genotype has (1 + c)^2 times). info: I_p if it is known;
     otherwise it is learnt, as a running mean with the given `memory` of past generations.
     """
     checks.function("shape", shape, "estimators.information.diagonal")

@@ -109,7 +109,7 @@ class LaplaceNoise(CoordinateLaw):
 class UniformNoise(CoordinateLaw):
     """x = theta + U(-width, width) in each coordinate: a tolerance with hard limits.
 
-    log p is flat in theta, so the reparameterised score is 0 almost everywhere and biased; the phenotype score is exact.
+    log p is flat in theta, so estimators that use its slope would be biased and are refused; the phenotype score is exact.
     """
 
     width: Float[Array, "..."]
@@ -124,6 +124,12 @@ class UniformNoise(CoordinateLaw):
         # rounding in theta + noise must not make an individual impossible under its own theta
         slack = 8 * jnp.finfo(theta.dtype).eps * (jnp.abs(x) + self.width)
         return jnp.where(jnp.abs(x - theta) <= self.width + slack, -jnp.log(2 * self.width), -jnp.inf)
+
+    def theta_score(self, x: Float[Array, "n d"], theta: Float[Array, "n d"]) -> Float[Array, "n d"]:
+        raise ValueError(
+            "UniformNoise has a density without slope in theta, which biases reparameterised and information_mix: "
+            "use estimators.phenotype or estimators.exchangeable"
+        )
 
     def log_marginal(self, x, m, s):
         return log_interval((x - self.width - m) / s, (x + self.width - m) / s) - jnp.log(2 * self.width)

@@ -6,6 +6,7 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+from jax import lax
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from phenes import checks
@@ -197,14 +198,16 @@ def _score_all_measured(p: GaussianNoise, q: GaussianSearch, r: Float[Array, "n 
 
 
 def _score_some_measured(p: GaussianNoise, q: GaussianSearch, r: Float[Array, "n k"], w: Float[Array, " n"]) -> GaussianSearch:
-    """The same with a channel of each individual's own: O(N d^3) for full covariances."""
+    """The same with a channel of each individual's own: O(N d^3) for full covariances, one after the other so that memory stays O(d^2)."""
     cov = p._marginal_cov(q)
 
-    def one(r, w):
+    def add_one(total, row):
+        r, w = row
         measured = ~jnp.isnan(r)
         own = cov.masked(measured)
         channel = _Observed(own, p.gain, measured)
         y = own.solve(jnp.where(measured, r, 0.0)[None])
-        return q.channel_score(w[None], channel.pull(y), channel)
+        return jax.tree.map(jnp.add, total, q.channel_score(w[None], channel.pull(y), channel)), None
 
-    return jax.tree.map(lambda leaf: jnp.mean(leaf, axis=0), jax.vmap(one)(r, w))
+    total, _ = lax.scan(add_one, jax.tree.map(jnp.zeros_like, q), (r, w))
+    return jax.tree.map(lambda leaf: leaf / w.size, total)
