@@ -442,6 +442,7 @@ class Compiled(NamedTuple):
     generations: int
     start: Callable[[int], Callable[[], Any]]
     memory: int
+    operations: float  # as the compiler counts them, which leaves out what LAPACK does
 
 
 def _compile_generation(setup: Setup) -> Compiled:
@@ -461,7 +462,7 @@ def _compile_generation(setup: Setup) -> Compiled:
 
     memory = compiled.memory_analysis()
     assert memory is not None, "the CPU compiler always gives one"
-    return Compiled(generations, start, memory.temp_size_in_bytes)
+    return Compiled(generations, start, memory.temp_size_in_bytes, compiled.cost_analysis()["flops"])
 
 
 def _population(problem: OIU, strategy: Strategy, state: State) -> Batch:

@@ -83,12 +83,17 @@ def test_memory_is_a_few_populations(q):
     assert generation._compile_generation(setup).memory <= 6 * N * d * 8
 
 
-def test_time_grows_as_the_families_promise(growth):
-    """O(N d) for isotropic and diagonal search, O(N d^2) for full covariance as long as d is not far above N."""
-    exponent = {row.name: row.exponent for row in growth}
-    assert exponent["isotropic search"] < 1.5
-    assert exponent["diagonal search"] < 1.5
-    assert exponent["full search"] < 2.5
+def test_work_grows_as_the_families_promise():
+    """O(N d) for isotropic and diagonal search, O(N d^2) for full covariance as long as d is not far above N, in operations: what the
+    clock says, with other work on the machine, is for `phenes bench generation`."""
+
+    def exponent(q, *dims):
+        few, many = (generation._compile_generation(generation._setup(q(d), N)).operations for d in dims)
+        return np.log(many / few) / np.log(dims[1] / dims[0])
+
+    assert exponent(lambda d: phenes.search.IsotropicGaussian(generation._mean(d), 0.5), 1000, 10_000) < 1.05
+    assert exponent(lambda d: phenes.search.DiagonalGaussian(generation._mean(d), 0.5), 1000, 10_000) < 1.05
+    assert exponent(lambda d: phenes.search.Gaussian(generation._mean(d), 0.25 * np.eye(d)), 50, 100) < 2.4
 
 
 def test_memory_grows_as_the_families_promise(growth):

@@ -1,7 +1,9 @@
 """Monte Carlo with its standard error. Keys are fixed; a test asks whether a difference is within so many standard errors."""
 
+import functools
 from typing import NamedTuple
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -11,6 +13,15 @@ from phenes.batch import Batch, realise
 
 SIGMAS = 5.0  # several thousand comparisons are made: one in 1.7 million falls outside by chance
 CHUNKS, CHUNK = 250, 4000  # a million individuals
+
+
+# compilers would take most of the time of these tests: what runs once is not optimised, what runs for a million individuals a little
+ONCE = {"xla_backend_optimization_level": 0, "xla_cpu_use_fusion_emitters": False}
+often = functools.partial(jax.jit, compiler_options={"xla_backend_optimization_level": 1, "xla_cpu_use_fusion_emitters": False})
+
+
+def once(function):
+    return eqx.filter_jit(lambda *args: function(*args), compiler_options=ONCE)
 
 
 class Estimate(NamedTuple):
@@ -31,7 +42,7 @@ def population(q, p, key, n, mirrored=False):
 
 def chunks_of(function, key, chunks=CHUNKS):
     """`function(key)` on independent chunks: its arrays, stacked."""
-    values = jax.jit(lambda keys: jax.lax.map(function, keys))(jax.random.split(key, chunks))
+    values = often(lambda keys: jax.lax.map(function, keys))(jax.random.split(key, chunks))
     return jax.tree.map(np.asarray, values)
 
 

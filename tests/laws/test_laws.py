@@ -1,6 +1,5 @@
 """The laws that tie q, p, marginal and posterior together, over every pair that has them."""
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -11,11 +10,11 @@ from phenes import Batch, estimators, search
 from phenes.diagnostics import individual_scores
 from phenes.score import score
 from tests.laws import pairs
-from tests.laws.statistics import CHUNK, SIGMAS, assert_within, chunks_of, estimate, flat, population
+from tests.laws.statistics import CHUNK, SIGMAS, assert_within, chunks_of, estimate, flat, once, population
 
 
 def some(pair, n=16):
-    return jax.jit(lambda key: population(pair.q, pair.p, key, n))(jax.random.key(7))
+    return once(lambda key: population(pair.q, pair.p, key, n))(jax.random.key(7))
 
 
 def unlike(x):
@@ -70,7 +69,7 @@ def test_identities(pair):
 
     # the scale mixtures are integrals by quadrature
     tolerance = 1e-7 if "multivariate-t" in pair.name else 1e-9
-    both = eqx.filter_jit(lambda q, key: sides(q, population(q, p, key, 16)))(pair.q, jax.random.key(7))
+    both = once(lambda q, key: sides(q, population(q, p, key, 16)))(pair.q, jax.random.key(7))
     for name, (left, right) in both.items():
         np.testing.assert_allclose(left, right, rtol=tolerance, atol=max(tolerance / 100, 1e-11), err_msg=name)
 
@@ -87,7 +86,7 @@ def test_laws_in_the_mean(pair, key):
     the individuals, tested on the other half.
     """
     p, q = pair.p, pair.q
-    four = jax.jit(lambda key: population(q, p, key, 4))(jax.random.key(7))
+    four = once(lambda key: population(q, p, key, 4))(jax.random.key(7))
 
     def chunk(key):
         own, draw = jax.random.split(key)
@@ -109,7 +108,7 @@ def test_laws_in_the_mean(pair, key):
         return flat(estimators.genotype(p, q, Batch(theta=theta), jnp.ones(CHUNK // 4)))
 
     values = chunks_of(chunk, key)
-    exact = jax.jit(lambda batch: (jax.vmap(p.marginal(q).log_prob)(batch.x), individual_scores(estimators.phenotype, p, q, batch)))(four)
+    exact = once(lambda batch: (jax.vmap(p.marginal(q).log_prob)(batch.x), individual_scores(estimators.phenotype, p, q, batch)))(four)
     assert_within(estimate(values["marginal"]), np.exp(exact[0]))
     if "conditional" in values:
         assert_within(estimate(values["conditional"]), exact[1])
@@ -125,8 +124,8 @@ def test_laws_in_the_mean(pair, key):
 def check_by_enumeration(pair):
     """E[score] = 0, and Cov[genotype] - Cov[phenotype] = E[Cov[genotype | x]] = I[q] - I[P] >= 0, to rounding."""
     x, orders = jax.tree.map(jnp.asarray, pair.outcomes)
-    weight = orders * jnp.exp(jax.jit(jax.vmap(pair.p.marginal(pair.q).log_prob))(x))
-    s = np.asarray(jax.jit(lambda x: individual_scores(estimators.phenotype, pair.p, pair.q, Batch(theta=x, x=x)))(x))
+    weight = orders * jnp.exp(once(jax.vmap(pair.p.marginal(pair.q).log_prob))(x))
+    s = np.asarray(once(lambda x: individual_scores(estimators.phenotype, pair.p, pair.q, Batch(theta=x, x=x)))(x))
     np.testing.assert_allclose(np.asarray(weight) @ s, 0.0, atol=1e-9)
     of_x = (s * np.asarray(weight)[:, None]).T @ s
     vector, unravel = ravel_pytree(pair.q)
@@ -152,12 +151,12 @@ def test_coordinates_not_measured_are_conditioned_out(pair):
     batch, w = some(pair), jnp.linspace(-1.0, 1.5, 16)
     partial = batch._replace(x=batch.x.at[:8, 1].set(jnp.nan).at[12, :].set(jnp.nan))
 
-    @jax.jit
+    @once
     def scores(batch):
         each = individual_scores(estimators.phenotype, pair.p, pair.q, batch)
         return each, flat(estimators.phenotype(pair.p, pair.q, batch, w))
 
-    @jax.jit
+    @once
     @jax.grad
     def of_first(q, x):
         """d log P(x_0), x_1 integrated out on a fine grid."""
