@@ -8,6 +8,7 @@ import pytest
 from rich.console import Console
 
 from phenes import plots
+from phenes.plots import demo as picture
 from phenes.experiments import demo
 
 TINY = demo.DemoSettings(seeds=6, generations=12)
@@ -166,7 +167,7 @@ def test_picture_is_drawn_from_stored_results(tiny, tmp_path, monkeypatch):
     assert loaded.settings == tiny.settings
     result = demo.summary(loaded)
     assert result == demo.summary(tiny)
-    files = [plots.save(plots.demo_figure(results, result), tmp_path / name) for name, results in (("a.png", loaded), ("b.png", tiny))]
+    files = [plots.save(picture.figure(results, result), tmp_path / name) for name, results in (("a.png", loaded), ("b.png", tiny))]
     assert files[0].read_bytes() == files[1].read_bytes()
     assert files[0].read_bytes()[:4] == b"\x89PNG"
     assert files[0].stat().st_size > 10_000
@@ -174,7 +175,7 @@ def test_picture_is_drawn_from_stored_results(tiny, tmp_path, monkeypatch):
 
 def test_figure_has_the_finding_as_title_and_one_colour_for_each_method(tiny):
     result = demo.summary(tiny)
-    figure = plots.demo_figure(tiny, result)
+    figure = picture.figure(tiny, result)
     assert figure.texts[0].get_text() == demo.finding(result)
     _, average, curves = figure.axes
     for method in ("ES", "PAES"):

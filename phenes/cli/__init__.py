@@ -1,0 +1,57 @@
+"""The command line. Commands import what they need when they run, so that `phenes --help` waits for none of it.
+
+Every command takes --json, for one line of JSON at the end of stdout. What goes wrong is one line on stderr: exit code 2 for wrong
+arguments, 1 for everything else.
+"""
+
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from phenes.cli import bench
+from phenes.cli.demo import demo
+from phenes.cli.optimize import optimize
+from phenes.cli.reproduce import reproduce
+from phenes.cli.shared import Group
+
+app = typer.Typer(cls=Group, add_completion=False, pretty_exceptions_enable=False, help="Optimise what you can only aim at.")
+app.command()(demo)
+app.command()(optimize)
+app.command()(reproduce)
+app.add_typer(bench.app, name="bench")
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """The entry point: `app`, with errors as one line."""
+    try:
+        sys.exit(app(arguments, prog_name="phenes", standalone_mode=False))
+    except OSError as error:
+        _fail(f"{error.filename}: {error.strerror}" if error.filename else error, 1)
+    except (ValueError, RuntimeError) as error:
+        _fail(error, 1)
+    except Exception as error:
+        # what the command line says of wrong arguments; anything else is a bug, and shows where
+        if not hasattr(error, "format_message"):
+            raise
+        ctx = getattr(error, "ctx", None)
+        command = ctx.command_path if ctx else "phenes"
+        _fail(f"{error.format_message().rstrip('.')} (see {command} --help)", error.exit_code)  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def _fail(what: Any, code: int) -> None:
+    print(f"phenes: {' '.join(str(what).split())}", file=sys.stderr)
+    sys.exit(code)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from phenes import __version__
+
+        print(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def options(version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False):
+    pass

@@ -1,0 +1,3 @@
+from phenes.cli import main
+
+main()

@@ -1,0 +1,108 @@
+"""`phenes optimize module:function`."""
+
+import importlib
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from phenes.cli.shared import Json, Seed, end, given, show, writable
+
+
+def optimize(
+    function: Annotated[str, typer.Argument(help="module:function, in the current folder or installed; it takes x and returns a number")],
+    x0: Annotated[str, typer.Option(help="Where to start: numbers with commas between, as 0,0,1.5; or number*dimension, as 2*10")],
+    sigma0: Annotated[str, typer.Option(help="Standard deviation of the first steps: one number, or one for each coordinate")],
+    noise: Annotated[str, typer.Option(help="Standard deviation of the input noise: one number, one for each coordinate, or learn")] = "0",
+    bounds: Annotated[str | None, typer.Option(help="Of theta: low:high, or one for each coordinate with commas between")] = None,
+    budget: Annotated[int | None, typer.Option(min=1, help="Evaluations.", show_default=False)] = None,
+    target: Annotated[float | None, typer.Option(help="Stop when E f is better than this.", show_default=False)] = None,
+    popsize: Annotated[int | None, typer.Option(min=2, help="Evaluations in a generation.", show_default=False)] = None,
+    workers: Annotated[int, typer.Option(min=1, help="Processes that evaluate.")] = 1,
+    maximize: Annotated[bool, typer.Option("--maximize", help="Look for the largest E f.")] = False,
+    realises: Annotated[bool, typer.Option("--realises", help="The function takes theta and returns (x, value).")] = False,
+    vectorized: Annotated[bool, typer.Option("--vectorized", help="The function takes rows.")] = False,
+    checkpoint: Annotated[
+        Path | None, typer.Option(help="File to keep every evaluation in, and to go on from.", show_default=False)
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Folder for the picture and the numbers.")] = Path("out"),
+    seed: Seed = None,
+    as_json: Json = False,
+) -> None:
+    """Your own function: find the theta whose realised x is best on average."""
+    writable(out)
+    f = _load(function)
+    start = _numbers("--x0", x0)
+    options = given(budget=budget, target=target, popsize=popsize, checkpoint=checkpoint, seed=seed)
+    import phenes
+
+    solve = phenes.maximize if maximize else phenes.minimize
+    result = solve(
+        f,
+        start,
+        _scale("--sigma0", sigma0),
+        "learn" if noise == "learn" else _scale("--noise", noise),
+        bounds=_bounds(bounds, start.size),
+        workers=workers,
+        realises=realises,
+        vectorized=vectorized,
+        progress=sys.stderr.isatty(),
+        **options,
+    )
+    from phenes.plots import convergence, save
+
+    picture = save(convergence.figure(result), out / "optimize.png")
+    show(convergence.table(result))
+    print(f"The picture is {picture}.")
+    end(as_json, _plain(result) | {"picture": str(picture)})
+
+
+def _load(name: str) -> Any:
+    module, _, attribute = name.partition(":")
+    if not attribute:
+        raise typer.BadParameter(f"FUNCTION must be module:function, got {name!r}")
+    sys.path.insert(0, "")  # as python -m does: what lies in the current folder can be named
+    try:
+        found = importlib.import_module(module)
+    except ImportError as error:
+        raise typer.BadParameter(f"module {module!r} cannot be imported: {error}") from error
+    if not callable(getattr(found, attribute, None)):
+        raise typer.BadParameter(f"module {module!r} has no function {attribute!r}")
+    return getattr(found, attribute)
+
+
+def _numbers(option: str, text: str) -> Any:
+    """1,2,3 or 2*10."""
+    import numpy as np
+
+    value, star, times = text.partition("*")
+    try:
+        return np.full(int(times), float(value)) if star else np.array([float(part) for part in text.split(",")])
+    except ValueError:
+        raise typer.BadParameter(f"{option} must be numbers with commas between, or number*dimension, got {text!r}") from None
+
+
+def _scale(option: str, text: str) -> Any:
+    values = _numbers(option, text)
+    return float(values[0]) if values.size == 1 and "*" not in text else values
+
+
+def _bounds(text: str | None, dim: int) -> Any:
+    if text is None:
+        return None
+    try:
+        pairs = [tuple(float(side) if side else None for side in part.split(":")) for part in text.split(",")]
+    except ValueError:
+        pairs = []
+    if not pairs or any(len(pair) != 2 for pair in pairs):
+        raise typer.BadParameter(f"--bounds must be low:high, or one for each coordinate with commas between, got {text!r}")
+    return pairs * dim if len(pairs) == 1 else pairs
+
+
+def _plain(result: Any) -> dict[str, Any]:
+    import numpy as np
+
+    fields = ("x", "fun", "fun_se", "nfev", "nit", "success", "message", "failed")
+    return json.loads(json.dumps({name: np.asarray(result[name]).tolist() for name in fields}))

@@ -1,0 +1,43 @@
+"""`phenes reproduce`."""
+
+import dataclasses
+import importlib
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from phenes.cli.shared import Json, Quick, end, given, progress, writable
+
+EXPERIMENTS = ("bbob",)
+
+
+def reproduce(
+    figure: Annotated[str, typer.Argument(help=f"{', '.join(EXPERIMENTS)} or all")],
+    quick: Quick = False,
+    seeds: Annotated[int | None, typer.Option(min=1, help="Independent runs of each method.", show_default=False)] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder for the store, the figures and the report.", show_default="out/FIGURE")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run that is in the folder.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Run an experiment of the paper again: figures, and a report of what holds."""
+    if figure not in (*EXPERIMENTS, "all"):
+        raise typer.BadParameter(f"there is no {figure!r}, only {', '.join(EXPERIMENTS)} and all")
+    names = EXPERIMENTS if figure == "all" else (figure,)
+    folders = {name: (out or Path("out")) / name if out is None or figure == "all" else out for name in names}
+    results = {name: _reproduce(name, folders[name], quick, resume, seeds=seeds) for name in names}
+    end(as_json, results if figure == "all" else results[figure])
+
+
+def _reproduce(name: str, out: Path, quick: bool, resume: bool, **options: Any) -> dict[str, Any]:
+    writable(out)
+    from phenes.store import Store
+
+    module = importlib.import_module(f"phenes.experiments.{name}")
+    settings = dataclasses.replace(module.Settings.quick() if quick else module.Settings(), **given(**options))
+    with progress(name) as advance:
+        path = module.run(settings, out, resume, advance)
+    with Store(path, create=False) as store:
+        summary = module.summary(store)
+    print(f"The report is {out / 'report.html'} (and report.md), the data behind it {path}.")
+    return summary

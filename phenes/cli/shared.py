@@ -1,0 +1,73 @@
+"""What the commands share: options, the progress bar, the end of stdout."""
+
+import contextlib
+import json
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+Json = Annotated[bool, typer.Option("--json", help="End with one line of JSON.")]
+Seed = Annotated[int | None, typer.Option(min=0, help="Seed of all random numbers.", show_default=False)]
+Quick = Annotated[bool, typer.Option("--quick", help="Small settings, to see that it works.")]
+
+
+class Group(TyperGroup):
+    """Says which commands there are when asked for another."""
+
+    def get_command(self, ctx: typer.Context, cmd_name: str) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
+        command = super().get_command(ctx, cmd_name)
+        if command is None:
+            ctx.fail(f"there is no {cmd_name!r}, only {', '.join(self.commands)}")
+        return command
+
+
+def given(**options: Any) -> dict[str, Any]:
+    """Those that were given: all other settings have their defaults where they are defined."""
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def double_precision() -> None:
+    import jax
+
+    jax.config.update("jax_enable_x64", True)
+
+
+def writable(folder: Path) -> None:
+    """Find out before the work is done, not after."""
+    folder.mkdir(parents=True, exist_ok=True)
+    tempfile.TemporaryFile(dir=folder).close()
+
+
+@contextlib.contextmanager
+def progress(title: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar with the time left, on stderr: stdout is for results."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task(title, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def show(table: Any) -> None:
+    from rich.console import Console
+
+    Console(width=None if sys.stdout.isatty() else 160).print(table)  # a file has no edge at which to cut names short
+
+
+def end(as_json: bool, result: dict[str, Any]) -> None:
+    if as_json:
+        print(json.dumps(result))
