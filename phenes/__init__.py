@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from phenes import diagnostics, estimators, inputs, metric, problems, search, weightings
     from phenes.batch import Batch
     from phenes.loop import OIU, run, run_host
+    from phenes.optimizer import Optimizer, Result, maximize, minimize
     from phenes.strategy import Info, State, Strategy, es
 
 __version__ = "0.1.0"
@@ -19,13 +20,17 @@ __all__ = [
     "OIU",
     "Batch",
     "Info",
+    "Optimizer",
+    "Result",
     "State",
     "Strategy",
     "diagnostics",
     "es",
     "estimators",
     "inputs",
+    "maximize",
     "metric",
+    "minimize",
     "problems",
     "run",
     "run_host",
@@ -33,7 +38,12 @@ __all__ = [
     "weightings",
 ]
 
-_HOMES = {"batch": ("Batch",), "loop": ("OIU", "run", "run_host"), "strategy": ("Info", "State", "Strategy", "es")}
+_HOMES = {
+    "batch": ("Batch",),
+    "loop": ("OIU", "run", "run_host"),
+    "optimizer": ("Optimizer", "Result", "maximize", "minimize"),
+    "strategy": ("Info", "State", "Strategy", "es"),
+}
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 

@@ -1,0 +1,92 @@
+"""One descent: CMA-ES with early Newton steps ("search"), then value-based Newton steps at the noise floor ("newton")."""
+
+import numpy as np
+
+from phenes.adaptive import cma, steps
+from phenes.adaptive.archive import Archive
+from phenes.adaptive.normal import Normal
+from phenes.adaptive.quadratic import axis_features, features_of
+from phenes.adaptive.space import Space
+from phenes.adaptive.state import Run
+
+
+def start(space: Space, mean: np.ndarray, width: float, popsize: int, value_noise: float = 0.0) -> Run:
+    """A run from `mean` (in x) with `width` times the user's start width."""
+    p = features_of(space.dim)
+    normal = Normal(space.to_y(mean), space.start() * width**2 + (np.diag(space.c) if space.full else space.c))
+    normal.settle(space.c)
+    zero = np.zeros(space.dim)
+    archive = Archive(space.dim, max(20 * p if space.full else 2 * p, 20 * popsize, 1000))
+    return Run(normal, cma.Paths(zero, zero), archive, popsize, next_fit=int(1.3 * axis_features(space.dim)) + 1, value_noise=value_noise)
+
+
+def tell(run: Run, space: Space, x: np.ndarray, f: np.ndarray) -> None:
+    """Takes in samples; moves on when a generation is complete or a model is due."""
+    run.archive.add(x, f)
+    run.evaluations += f.size
+    if run.phase == "search":
+        run.x_new = np.concatenate([run.x_new.reshape(-1, space.dim), x])
+        run.f_new = np.concatenate([run.f_new, f])
+        if run.f_new.size >= run.popsize:
+            _generation(run, space)
+    elif run.evaluations >= run.next_fit:
+        steps.final_step(run, space)
+
+
+def _generation(run: Run, space: Space) -> None:
+    run.generation += 1
+    measured = np.all(np.isfinite(run.x_new), axis=1)
+    y, f = space.to_y(run.x_new[measured]), run.f_new[measured]
+    run.x_new, run.f_new = np.empty((0, space.dim)), np.empty(0)
+    if f.size:
+        cma.update(run.normal, run.paths, y, f, np.sqrt(space.dim) + 3)
+        run.normal.mean = space.inside(run.normal.mean)
+        run.normal.settle(space.c)
+    if run.evaluations >= run.next_fit:
+        steps.early_step(run, space)
+    low = np.mean(run.normal.excess(space.c) < 0.05)
+    run.at_floor = run.at_floor + 1 if low >= 0.5 else 0
+    if run.phase == "newton":
+        return
+    if run.at_floor >= 5 + space.dim / 5 or run.near >= 2:
+        steps.enter_final(run, space)
+    else:
+        _judge(run, space)
+
+
+def _judge(run: Run, space: Space) -> None:
+    """Ends a search that has not improved for long: the median of recent values, which no lucky sample moves."""
+    p = features_of(space.dim)
+    _, f = run.archive.newest(max(300, 10 * run.popsize))
+    if f.size:
+        median = float(np.median(f))
+        if median < run.best_median:
+            run.best_median, run.best_at = median, run.evaluations
+        if f.size >= 20 and np.ptp(f[-max(20, run.popsize) :]) <= 1e-15 * abs(median):
+            run.finished = "the values no longer differ in double precision"
+    if run.evaluations - run.best_at > 60 * p * max(1.0, run.popsize / 30):
+        if space.noisy:  # only values tell whether there is more to gain
+            return steps.enter_final(run, space)
+        if run.blind_residual > 0:
+            return steps.look_through(run, space)
+        run.finished = "the median of the values no longer improves"
+    if np.max(run.normal.root / np.maximum(1.0, np.abs(run.normal.mean).max())) < 1e-14:
+        run.finished = "the search is as narrow as double precision"
+    if run.finished and f.size:
+        run.value, run.error = float(f.mean()), float(f.std() / np.sqrt(f.size))
+
+
+def move(run: Run, old: Space, new: Space) -> None:
+    """The same distribution of theta in the coordinates of another noise."""
+    cov = run.normal.search(old.c)
+    if cov.ndim == 1:
+        ratio = old.scale * old.width / (new.scale * new.width)
+        cov, mean = cov * ratio**2 + new.c, run.normal.mean * ratio
+    else:
+        change = new.to_y(old.to_x(np.eye(old.dim)))  # rows: images of the unit vectors
+        cov, mean = change.T @ cov @ change + np.diag(new.c), run.normal.mean @ change
+        run.paths.c = run.paths.c @ change
+    run.normal.mean = mean + (new.to_y(new.bias) - new.to_y(old.bias))
+    run.normal.cov = cov
+    run.paths.s = np.zeros(old.dim)
+    run.normal.settle(new.c)

@@ -1,0 +1,88 @@
+"""Coordinates in which the noise is simple: x = width * Q D y, and the noise of y has variances c of 0 or 1 and no correlations."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+# Beyond this many coordinates matrices are too dear (a generation would cost more than O(N d)): everything is diagonal there.
+LARGEST_FULL = 200
+
+# A direction whose noise is below this fraction of the start width counts as noise free: nobody resolves it in double precision.
+SMALLEST_NOISE = 1e-7
+
+
+@dataclass
+class Space:
+    """The map between x and y, and the noise of y."""
+
+    width: np.ndarray  # [d], units of x: the width of the start
+    turn: np.ndarray | None  # [d, d], Q; None: the identity
+    scale: np.ndarray  # [d], D
+    c: np.ndarray  # [d], variance of the noise of y
+    bias: np.ndarray  # [d], E[x - theta]
+    lower: np.ndarray  # [d], box of theta; -inf: none
+    upper: np.ndarray
+
+    @property
+    def dim(self) -> int:
+        return self.width.size
+
+    @property
+    def full(self) -> bool:
+        return self.dim <= LARGEST_FULL
+
+    @property
+    def noisy(self) -> bool:
+        return bool(np.any(self.c > 0))
+
+    @property
+    def boxed(self) -> bool:
+        return bool(np.any(np.isfinite(self.lower)) or np.any(np.isfinite(self.upper)))
+
+    def to_y(self, x: np.ndarray) -> np.ndarray:
+        """Rows x [n, d] (or one vector) in y."""
+        u = x / self.width
+        return (u if self.turn is None else u @ self.turn) / self.scale
+
+    def to_x(self, y: np.ndarray) -> np.ndarray:
+        u = y * self.scale
+        return (u if self.turn is None else u @ self.turn.T) * self.width
+
+    def intend(self, y: np.ndarray) -> np.ndarray:
+        """The theta inside the box that aims at y, rows or one vector."""
+        return np.clip(self.to_x(y) - self.bias, self.lower, self.upper)
+
+    def inside(self, y: np.ndarray) -> np.ndarray:
+        """y, or where the box allows to aim instead."""
+        theta = self.to_x(y) - self.bias
+        clipped = np.clip(theta, self.lower, self.upper)
+        return y if np.array_equal(theta, clipped) else self.to_y(clipped + self.bias)
+
+    def start(self) -> np.ndarray:
+        """Covariance in y of a search as wide as `width` in x, without noise: [d, d], or [d] if not full."""
+        if self.turn is None:
+            return np.diag(self.scale**-2.0) if self.full else self.scale**-2.0
+        root = self.turn / self.scale
+        return root.T @ root
+
+    def std_x(self, cov: np.ndarray) -> np.ndarray:
+        """Standard deviations in x of a covariance in y."""
+        if cov.ndim == 1:
+            return np.sqrt(np.maximum(cov, 0.0)) * self.scale * self.width
+        matrix = cov * np.outer(self.scale, self.scale)
+        variances = np.diag(matrix) if self.turn is None else np.sum((self.turn @ matrix) * self.turn, axis=1)
+        return np.sqrt(np.maximum(variances, 0.0)) * self.width
+
+
+def make_space(cov: np.ndarray, width: np.ndarray, bias: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> Space:
+    """Space of the noise covariance `cov` ([d] variances or [d, d]) for a search that starts as wide as `width` [d]."""
+    turn = None
+    if cov.ndim == 2 and (width.size > LARGEST_FULL or np.count_nonzero(cov - np.diag(np.diag(cov))) == 0):
+        cov = np.diag(cov)
+    if cov.ndim == 1:
+        noise = cov / width**2
+    else:
+        matrix = cov / np.outer(width, width)
+        noise, turn = np.linalg.eigh((matrix + matrix.T) / 2)
+    noise = np.where(noise > SMALLEST_NOISE**2, noise, 0.0)
+    return Space(width, turn, np.sqrt(np.where(noise > 0, noise, 1.0)), (noise > 0).astype(float), bias, lower, upper)

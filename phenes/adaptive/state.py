@@ -1,0 +1,38 @@
+"""What a descent carries from one tell to the next."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from phenes.adaptive.archive import Archive
+from phenes.adaptive.cma import Paths
+from phenes.adaptive.normal import Normal
+
+
+@dataclass
+class Run:
+    """State of a descent; plain data only."""
+
+    normal: Normal
+    paths: Paths
+    archive: Archive
+    popsize: int
+    phase: str = "search"
+    finished: str = ""  # why there is nothing more to gain, if so
+    evaluations: int = 0
+    generation: int = 0
+    x_new: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))  # told since the last generation
+    f_new: np.ndarray = field(default_factory=lambda: np.empty(0))
+    at_floor: int = 0  # generations in a row with half of the directions at the noise
+    early_median: float = np.inf  # of the values of the generation before the last early step
+    near: int = 0  # early steps in a row that stayed close, at the noise
+    next_fit: int = 0  # evaluations at which the next model is due
+    entered: int = 0  # evaluations when the final phase began
+    best_median: float = np.inf
+    best_at: int = 0
+    blind_residual: float = 0.0  # of the model when it last stopped explaining the values, and the log width of the search then
+    blind_width: float = 0.0
+    value_noise: float = 0.0  # standard deviation of f at one x, once it is known not to be zero
+    value: float = np.nan  # estimate of F at the mean, when a model gave one
+    error: float = np.nan
+    promise: float = np.inf  # what the last step of the final phase promised to gain

@@ -1,0 +1,133 @@
+"""The noise as the measurements show it: learnt from x - theta, or held against what was declared."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import stats
+
+FULL = 200  # coordinates up to which correlations are looked for: d^2 numbers are kept and one eigenproblem is solved now and then
+
+
+class Learnt(NamedTuple):
+    """What the residuals x - theta say. structure: "none", "isotropic", "diagonal" or "low-rank" (with `rank` shared directions)."""
+
+    structure: str
+    rank: int
+    bias: np.ndarray
+    std: np.ndarray
+    cov: np.ndarray  # [d], or [d, d] for shared errors
+    samples: int
+
+    def __str__(self) -> str:
+        low, high = self.std.min(), self.std.max()
+        spread = f"{low:.3g}" if high - low < 5e-3 * high else f"{low:.3g} to {high:.3g}"
+        shared = f" with {self.rank} shared direction{'s' * (self.rank > 1)}" if self.rank else ""
+        largest = np.abs(self.bias).max()
+        bias = f"bias up to {largest:.3g}" if largest > 0 else "no bias"
+        return f"{self.structure} noise{shared}: standard deviation {spread}, {bias} (from {self.samples} measured inputs)"
+
+
+class Residuals:
+    """Running sums of x - theta: each coordinate wherever it was measured, products where all of them were."""
+
+    def __init__(self, dim: int):
+        self.single, self.sum, self.square = np.zeros(dim), np.zeros(dim), np.zeros(dim)
+        self.complete, self.total = 0, np.zeros(dim)
+        self.products = np.zeros((dim, dim)) if dim <= FULL else None
+
+    @property
+    def samples(self) -> int:
+        return int(self.single.max())
+
+    def add(self, r: np.ndarray) -> None:
+        """Rows of x - theta; NaN was not measured."""
+        seen = ~np.isnan(r)
+        whole = r[seen.all(axis=1)]
+        r = np.where(seen, r, 0.0)
+        self.single += seen.sum(axis=0)
+        self.sum += r.sum(axis=0)
+        self.square += (r * r).sum(axis=0)
+        if self.products is not None:
+            self.complete += len(whole)
+            self.total += whole.sum(axis=0)
+            self.products += whole.T @ whole
+
+    def mean(self) -> np.ndarray:
+        return self.sum / np.maximum(self.single, 1)
+
+    def variances(self) -> np.ndarray:
+        return np.maximum(self.square / np.maximum(self.single, 1) - self.mean() ** 2, 0.0)
+
+    def learn(self) -> Learnt:
+        """The simplest of isotropic, diagonal and low-rank that the data do not contradict (BIC); a bias only where it shows."""
+        n, var = max(self.samples, 1), self.variances()
+        bias = self.mean()
+        bias = np.where(np.abs(bias) > 3 * np.sqrt(var / np.maximum(self.single, 1)), bias, 0.0)
+        if not np.any(var > 0):
+            return Learnt("none", 0, bias, np.zeros_like(var), np.zeros_like(var), n)
+        floor = 1e-12 * var.max()
+        var = np.maximum(var, floor)
+        d, common = var.size, float(np.mean(var))
+        gain = 0.5 * n * (d * np.log(common) - np.log(var).sum())
+        # twice the penalty of BIC, which trusts small samples too much
+        diagonal = gain > (d - 1) * np.log(n)
+        own = var if diagonal else np.full(d, common)
+        shared, rank = self._shared(np.sqrt(own))
+        if shared is not None:
+            return Learnt("low-rank", rank, bias, np.sqrt(np.diag(shared)), shared, n)
+        return Learnt("diagonal" if diagonal else "isotropic", 0, bias, np.sqrt(own), own, n)
+
+    def _shared(self, std: np.ndarray) -> tuple[np.ndarray | None, int]:
+        """Probabilistic principal components of the standardised residuals, their number by BIC."""
+        d, n = std.size, self.complete
+        if self.products is None or d == 1 or n < 2:
+            return None, 0
+        mean = self.total / n
+        value, vector = np.linalg.eigh((self.products / n - np.outer(mean, mean)) / np.outer(std, std))
+        value, vector = np.maximum(value[::-1], 1e-9), vector[:, ::-1]
+
+        def cost(k: int) -> float:
+            rest = value[k:].mean()
+            log_likelihood = -0.5 * n * (np.log(value[:k]).sum() + (d - k) * np.log(rest))
+            return -log_likelihood + (d * k - k * (k - 1) / 2) * np.log(n)
+
+        costs = [cost(k) for k in range(min(d - 1, max(n // 10, 1)) + 1)]
+        rank = int(np.argmin(costs))
+        if rank == 0:
+            return None, 0
+        rest = value[rank:].mean()
+        factor = vector[:, :rank] * np.sqrt(np.maximum(value[:rank] - rest, 0.0))
+        cov = factor @ factor.T + rest * np.eye(d)
+        return cov * np.outer(std, std), rank
+
+
+def misfit(residuals: Residuals, expected_bias: np.ndarray, expected_var: np.ndarray) -> str | None:
+    """One sentence if the residuals contradict the declared Gaussian noise, at one chance in a million for all coordinates together."""
+    n = np.maximum(residuals.single, 2)
+    judged = (residuals.single >= 30) & ((expected_var > 0) | (residuals.variances() > 0))
+    if not judged.any():
+        return None
+    bias, var, scale = residuals.mean() - expected_bias, residuals.variances(), np.maximum(expected_var, 1e-300)
+    chance = 1e-6 / bias.size
+    power = n * var / scale
+    tail = np.where(judged, 2 * np.minimum(stats.chi2.sf(power, n - 1), stats.chi2.cdf(power, n - 1)), 1.0)
+    worst = int(np.argmin(tail / (1 + np.abs(np.log(np.maximum(power / n, 1e-300))))))  # the plainest of many
+    if tail[worst] < chance:
+        return (
+            f"the declared noise does not fit: coordinate {worst} of x - theta has standard deviation {np.sqrt(var[worst]):.3g} over "
+            f"{int(n[worst])} measurements, declared {np.sqrt(expected_var[worst]):.3g}; noise='learn' estimates it from the data"
+        )
+    z = np.where(judged, np.abs(bias) / np.sqrt(np.maximum(var, 1e-300) / n), 0.0)
+    worst = int(np.argmax(z))
+    if z[worst] > stats.norm.isf(chance / 2):
+        return (
+            f"the declared noise does not fit: coordinate {worst} of x - theta is off by {bias[worst]:.3g} on average over "
+            f"{int(n[worst])} measurements; noise='learn' estimates it from the data"
+        )
+    return None
+
+
+def expected_moments(channel: Any, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and variances of x - theta that the declared law implies near these theta."""
+    bias, cov = channel.moments(theta)
+    return bias, np.diag(cov) if cov.ndim == 2 else cov

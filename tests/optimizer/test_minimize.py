@@ -1,0 +1,190 @@
+"""One call: NumPy, JAX and vectorised functions, experiments that realise x, failures, workers, checkpoints."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import phenes
+from phenes import inputs
+
+X0 = np.full(3, 1.5)
+
+
+def sphere(x):
+    return float(np.sum(np.asarray(x) ** 2))
+
+
+def test_the_script_of_the_readme():
+    result = phenes.minimize(
+        lambda x: np.sum(x**2), x0=np.full(10, 2.0), sigma0=0.5, noise=phenes.inputs.GaussianNoise(0.1), budget=20_000, seed=0
+    )
+    assert np.linalg.norm(result.x) < 1e-3
+    assert result.fun == pytest.approx(0.1, abs=max(5 * result.fun_se, 1e-4))
+    assert result.nfev <= 20_000
+    assert result.success
+    assert result["x"] is result.x
+    assert len(result.history["nfev"]) == result.nit
+    assert "E f(x)" in str(result)
+
+
+def test_numpy_jax_and_vectorised_functions_see_the_same_theta():
+    calls = []
+
+    def traced(x):
+        calls.append(1)
+        return jnp.sum((x - 0.3) ** 2)
+
+    kinds = {
+        "NumPy": lambda: phenes.minimize(lambda x: np.sum((x - 0.3) ** 2), X0, 0.5, 0.1, budget=400, seed=2),
+        "JAX": lambda: phenes.minimize(traced, X0, 0.5, 0.1, budget=400, seed=2),
+        "vectorised": lambda: phenes.minimize(lambda x: np.sum((x - 0.3) ** 2, axis=1), X0, 0.5, 0.1, budget=400, seed=2, vectorized=True),
+    }
+    results = {kind: run() for kind, run in kinds.items()}
+    for kind, result in results.items():
+        np.testing.assert_allclose(result.history["x"], results["NumPy"].history["x"], rtol=1e-6, atol=1e-9, err_msg=kind)
+    assert len(calls) < 20, "compiled: called to be traced, not to be evaluated"
+
+
+def test_each_x_is_evaluated_once():
+    seen = []
+
+    def f(x):
+        seen.append(x.copy())
+        return np.sum(x**2)
+
+    result = phenes.minimize(f, X0, 0.5, 0.1, budget=300, seed=0)
+    assert len(seen) == result.nfev == 300
+    assert len(np.unique(np.array(seen), axis=0)) == 300
+
+
+def test_maximize():
+    result = phenes.maximize(lambda x: 5 - np.sum(x**2), X0, 0.5, 0.1, budget=3000, seed=0)
+    assert result.fun == pytest.approx(5 - 0.03, abs=0.005)
+    assert np.linalg.norm(result.x) < 0.01
+
+
+def test_an_experiment_that_realises_x_itself():
+    rng = np.random.default_rng(0)
+
+    def lab(theta):
+        x = theta + 0.2 * rng.standard_normal(theta.shape)
+        return x, np.sum(x**2)
+
+    result = phenes.minimize(lab, X0, 0.5, "learn", realises=True, budget=3000, seed=0)
+    assert np.linalg.norm(result.x) < 0.02
+    assert result.fun == pytest.approx(0.12, rel=0.05)
+    assert "isotropic noise: standard deviation 0.2" in result.noise
+
+
+@pytest.mark.parametrize(
+    "law",
+    [
+        inputs.LaplaceNoise(0.1),
+        inputs.UniformNoise(0.2),
+        inputs.StudentTNoise(0.1, 5.0),
+        inputs.RoundingNoise(0.05),
+        np.diag([0.01, 0.04, 0.0]),
+    ],
+    ids=["Laplace", "uniform", "t", "rounding", "matrix"],
+)
+def test_any_noise_law(law):
+    result = phenes.minimize(lambda x: np.sum((x - 0.4) ** 2), X0, 0.5, law, budget=3000, seed=0)
+    np.testing.assert_allclose(result.x, 0.4, atol=0.03)
+
+
+def test_failures_are_counted_and_survived():
+    def f(x):
+        if x[0] > 1.6:
+            raise ArithmeticError("the solver diverged")
+        return np.nan if x[1] > 1.7 else np.sum(x**2)
+
+    result = phenes.minimize(f, X0, 0.5, 0.1, budget=2000, seed=0)
+    assert np.linalg.norm(result.x) < 0.02
+    assert result.failed > 0
+    assert result.errors == ("ArithmeticError: the solver diverged",)
+    assert "without a value" in str(result)
+
+
+def test_a_function_that_never_works_says_so_at_once():
+    with pytest.raises(RuntimeError, match="failed on all of the first .* NameError: name 'oops'"):
+        phenes.minimize(lambda x: oops(x), X0, 0.5)  # noqa: F821
+
+
+def test_budget_target_and_callback_end_a_run():
+    assert phenes.minimize(sphere, X0, 0.5, 0.1, budget=77, seed=0).nfev == 77
+    reached = phenes.minimize(sphere, X0, 0.5, 0.1, target=0.5, seed=0)
+    assert "target" in reached.message
+    assert reached.fun < 0.5
+    seen = []
+    stopped = phenes.minimize(sphere, X0, 0.5, 0.1, callback=lambda result: seen.append(result.nfev) or len(seen) == 3, seed=0)
+    assert stopped.nit == len(seen) == 3
+
+    def enough(result):
+        raise StopIteration
+
+    assert phenes.minimize(sphere, X0, 0.5, 0.1, callback=enough, seed=0).nit == 1
+
+
+def test_workers_give_the_same_run():
+    alone = phenes.minimize(sphere, X0, 0.5, 0.1, budget=200, seed=3)
+    for workers in (2, ThreadPoolExecutor(3)):
+        result = phenes.minimize(sphere, X0, 0.5, 0.1, budget=200, seed=3, workers=workers)
+        np.testing.assert_array_equal(result.history["x"], alone.history["x"])
+
+
+def test_progress_is_shown(capsys):
+    phenes.minimize(sphere, X0, 0.5, 0.1, budget=200, seed=0, progress=True)
+    assert "E f =" in capsys.readouterr().out
+
+
+PROGRAM = """
+import sys, time, numpy as np, phenes
+def f(x):
+    time.sleep(0.002)
+    return float(np.sum(x**2))
+result = phenes.minimize(f, np.full(3, 1.5), 0.5, 0.1, budget=600, seed=5, checkpoint=sys.argv[1])
+print(result.nfev, repr(result.x.tolist()))
+"""
+
+
+def test_a_killed_run_goes_on_where_it_was(tmp_path):
+    path, command = tmp_path / "run.db", [sys.executable, "-c", PROGRAM, str(tmp_path / "run.db")]
+    process = subprocess.Popen(command)
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and not (path.exists() and generations(path) >= 3):
+        time.sleep(0.02)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    before = generations(path)
+    assert before >= 3
+    evaluated = []
+
+    def f(x):
+        evaluated.append(1)
+        return float(np.sum(x**2))
+
+    result = phenes.minimize(f, X0, 0.5, 0.1, budget=600, seed=5, checkpoint=path)
+    straight = phenes.minimize(sphere, X0, 0.5, 0.1, budget=600, seed=5)
+    np.testing.assert_array_equal(result.x, straight.x)
+    assert len(evaluated) < 600, "what was evaluated before is not evaluated again"
+    again = phenes.minimize(f, X0, 0.5, 0.1, budget=600, seed=5, checkpoint=path)
+    np.testing.assert_array_equal(again.x, straight.x)
+    with pytest.raises(ValueError, match="cannot be resumed: seed was 5 and is now 6"):
+        phenes.minimize(f, X0, 0.5, 0.1, budget=600, seed=6, checkpoint=path)
+
+
+def generations(path):
+    from phenes import store
+
+    try:
+        with store.Store(path, create=False) as record:
+            return len(record.last("minimize").keys())
+    except ValueError:
+        return 0
