@@ -96,7 +96,7 @@ def _say(error: Exception) -> str:
 
 
 def _executor(workers: int | Executor | None) -> Executor | None:
-    if workers is None or isinstance(workers, int) and not isinstance(workers, bool) and workers == 1:
+    if workers is None or (isinstance(workers, int) and not isinstance(workers, bool) and workers == 1):
         return None
     if isinstance(workers, int) and not isinstance(workers, bool) and workers > 1:
         from loky import get_reusable_executor  # functions of notebooks and lambdas travel too

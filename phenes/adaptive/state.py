@@ -25,6 +25,7 @@ class Run:
     f_new: np.ndarray = field(default_factory=lambda: np.empty(0))
     at_floor: int = 0  # generations in a row with half of the directions at the noise
     early_median: float = np.inf  # of the values of the generation before the last early step
+    failures: int = 0  # models in a row that explained too little
     near: int = 0  # early steps in a row that stayed close, at the noise
     next_fit: int = 0  # evaluations at which the next model is due
     entered: int = 0  # evaluations when the final phase began

@@ -8,12 +8,18 @@ from phenes.adaptive.quadratic import Fit, axis_features, features_of
 from phenes.adaptive.space import Space
 from phenes.adaptive.state import Run
 
+# A model is tried at least every so many times half its features, however often it failed before.
+LONGEST_WAIT = 8
+
 
 def early_step(run: Run, space: Space) -> None:
+    """On the way, when a model is due: a step if it explains nearly everything."""
     p = features_of(space.dim)
     model = estimate.model_of(run, space, 2 * p)
-    # half of the rows new, as soon as the next richer model is possible
-    run.next_fit = run.evaluations + max((model.features if model is not None else axis_features(space.dim)) // 2, run.popsize)
+    # half as many new rows as features; for models that kept failing fewer and fewer, because they cost time
+    wait = (model.features if model is not None else axis_features(space.dim)) // 2
+    run.failures = run.failures + 1 if model is not None and model.features == p and model.r2 < 0.95 else 0
+    run.next_fit = run.evaluations + max(wait * min(max(1, run.failures // 3), LONGEST_WAIT), run.popsize)
     if model is not None and not space.noisy:
         _watch(run, space, model)
     if model is None or model.r2 < 0.95:
@@ -83,10 +89,11 @@ def _apply(run: Run, space: Space, model: Fit, step: newton.Step) -> None:
 
 
 def final_step(run: Run, space: Space) -> None:
+    """In the final phase, when a model is due: a step; then more data if it was within the errors, newer data if not."""
     p = features_of(space.dim)
     own = run.evaluations - run.entered
     model, z, f = estimate.rich_model_of(run, space, own)
-    run.next_fit = run.evaluations + max(int(0.3 * own), run.popsize, p // 4)
+    run.next_fit = run.evaluations + max(int(0.3 * own), run.popsize, p // 3)
     if model is None:
         return
     run.generation += 1
@@ -94,9 +101,10 @@ def final_step(run: Run, space: Space) -> None:
     run.promise = float(-model.g @ step.move)
     run.value, run.error = estimate.smoothed(run, space, model, step.move, z, f)
     _apply(run, space, model, step)
-    if step.length > 1 and step.signal > 4:
-        # still on the way: old samples are from elsewhere
-        run.entered = max(run.entered, run.evaluations - 2 * p)
-        run.next_fit = run.evaluations + max(p // 4, run.popsize)
+    if step.signal > 4:
+        # still on the way: old samples are from elsewhere, all but the newest if the step was long, the older half otherwise
+        kept = 2 * p if step.length > 1 else max(4 * p, own // 2)
+        run.entered = max(run.entered, run.evaluations - kept)
+        run.next_fit = run.evaluations + max(p // 3, run.popsize)
     elif own >= max(6 * p, 400) and step.factors.max() <= 1.5 and (step.length < 0.15 or step.signal < 4):
         run.finished = "the steps of the mean are below what the noise resolves"

@@ -460,9 +460,10 @@ def _compile_generation(setup: Setup) -> Compiled:
         # as everywhere, one generation goes before, untimed: the neighbour may have left a gigabyte to be given back
         return _from_second(lambda _: jax.block_until_ready(compiled(key, state, batch)), None, generations)
 
-    memory = compiled.memory_analysis()
+    memory, cost = compiled.memory_analysis(), compiled.cost_analysis()
     assert memory is not None, "the CPU compiler always gives one"
-    return Compiled(generations, start, memory.temp_size_in_bytes, compiled.cost_analysis()["flops"])
+    assert cost is not None, "and the other too"
+    return Compiled(generations, start, memory.temp_size_in_bytes, cost["flops"])
 
 
 def _population(problem: OIU, strategy: Strategy, state: State) -> Batch:

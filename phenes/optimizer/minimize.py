@@ -8,8 +8,6 @@ from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from phenes.evaluate import Evaluate
 from phenes.optimizer import record
 from phenes.optimizer.optimizer import Optimizer
@@ -48,34 +46,54 @@ def minimize(
     workers: processes, or any Executor. callback: called with the present Result after each update, ends the run by returning True.
     checkpoint: a file in which every evaluation is kept; the same call with the same file goes on where it was.
     """
-    return _run(
-        f, False, x0, sigma0, noise, bounds, budget, target, popsize, workers, vectorized, realises, callback, progress, checkpoint, seed
+    return _solve(
+        f,
+        Optimizer(x0, sigma0, noise, bounds=bounds, popsize=popsize, budget=budget, target=target, seed=seed),
+        Evaluate(f, realises=realises, vectorized=vectorized, workers=workers),
+        record.settings(x0, sigma0, noise, bounds, popsize, seed, False),
+        checkpoint,
+        callback,
+        progress,
     )
 
 
-def maximize(f: Callable[..., Any], x0: Any, sigma0: Any, noise: Any = None, **options: Any) -> Result:
-    """Maximise E f(x); everything else as in `minimize`."""
-    unknown = sorted(set(options) - set(_OPTIONS))
-    if unknown:
-        raise TypeError(f"maximize() got an unexpected keyword argument {unknown[0]!r}")
-    return _run(f, True, x0, sigma0, noise, **{**_OPTIONS, **options})
-
-
-_OPTIONS: dict[str, Any] = dict(minimize.__kwdefaults__)
-
-
-def _run(
-    f, maximise, x0, sigma0, noise, bounds, budget, target, popsize, workers, vectorized, realises, callback, progress, checkpoint, seed
+def maximize(
+    f: Callable[..., Any],
+    x0: Any,
+    sigma0: Any,
+    noise: Any = None,
+    *,
+    bounds: Any = None,
+    budget: int | None = None,
+    target: float | None = None,
+    popsize: int | None = None,
+    workers: int | Executor | None = None,
+    vectorized: bool = False,
+    realises: bool = False,
+    callback: Callback | None = None,
+    progress: bool = False,
+    checkpoint: str | Path | None = None,
+    seed: int = 0,
 ) -> Result:
+    """Maximise E f(x); everything else as in `minimize`."""
+    return _solve(
+        f,
+        Optimizer(x0, sigma0, noise, bounds=bounds, popsize=popsize, budget=budget, target=target, seed=seed, maximize=True),
+        Evaluate(f, realises=realises, vectorized=vectorized, workers=workers),
+        record.settings(x0, sigma0, noise, bounds, popsize, seed, True),
+        checkpoint,
+        callback,
+        progress,
+    )
+
+
+def _solve(f, opt: Optimizer, evaluate: Evaluate, settings: dict[str, Any], checkpoint, callback, progress: bool) -> Result:
     if not callable(f):
         raise ValueError(f"f must be a function of x such as lambda x: np.sum(x**2), got {f!r}")
-    if isinstance(noise, str) and noise == "learn" and not realises:
+    if opt.learns and not evaluate.realises:
         raise ValueError("noise='learn' needs an experiment that realises x: give realises=True and an f that returns (x, value)")
-    opt = Optimizer(x0, sigma0, noise, bounds=bounds, popsize=popsize, budget=budget, target=target, maximize=maximise, seed=seed)
-    evaluate = Evaluate(f, realises=realises, vectorized=vectorized, workers=workers)
-    same = record.settings(x0, sigma0, noise, bounds, popsize, seed, maximise)
     errors: dict[str, None] = {}  # in order, each once
-    with record.Checkpoint(checkpoint, same) as kept, _bar(progress, opt) as show:
+    with record.Checkpoint(checkpoint, settings) as kept, _bar(progress, opt) as show:
         _loop(opt, evaluate, kept, errors, callback, show)
     return dataclasses.replace(opt.result, errors=tuple(errors)[:3])
 

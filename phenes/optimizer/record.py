@@ -20,6 +20,7 @@ class Checkpoint:
     """An open checkpoint; None as path keeps nothing."""
 
     def __init__(self, path: str | Path | None, settings: dict[str, Any]):
+        self.path = path
         self.store = None if path is None else store.Store(path)
         self.run = None if self.store is None else self.store.begin(EXPERIMENT, settings, resume=True)
 
@@ -32,14 +33,14 @@ class Checkpoint:
 
     def replay(self, opt: Optimizer) -> int:
         """Tell `opt` what is on file; how many generations that was."""
-        keys = [] if self.run is None else sorted(self.run.keys())
+        if self.run is None:
+            return 0
+        keys = sorted(self.run.keys())
         for key in keys:
-            part = self.run[key]  # pyright: ignore[reportOptionalSubscript]
+            part = self.run[key]
             asked = opt.ask()[: len(part["f"])]
             if asked.shape != part["theta"].shape or not np.allclose(asked, part["theta"], rtol=1e-6, atol=1e-9):
-                raise ValueError(
-                    f"{self.store.path} was written by another version or for another problem: its theta are not those asked now"
-                )  # pyright: ignore[reportOptionalMemberAccess]
+                raise ValueError(f"{self.path} was written by another version or for another problem: its theta are not those asked now")
             opt.tell(part["theta"], part["f"], realised=part["x"])
         return len(keys)
 

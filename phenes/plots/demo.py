@@ -1,7 +1,5 @@
 """The picture of `phenes demo`, drawn from its results."""
 
-from typing import Any
-
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes

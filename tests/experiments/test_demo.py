@@ -8,8 +8,8 @@ import pytest
 from rich.console import Console
 
 from phenes import plots
-from phenes.plots import demo as picture
 from phenes.experiments import demo
+from phenes.plots import demo as picture
 
 TINY = demo.DemoSettings(seeds=6, generations=12)
 

@@ -1,5 +1,7 @@
 """Bad arguments at the front door: one sentence that names what was given and what was expected."""
 
+import inspect
+
 import numpy as np
 import pytest
 
@@ -64,8 +66,7 @@ def test_misuse(case):
 
 
 def test_maximize_knows_the_options_of_minimize():
-    with pytest.raises(TypeError, match="unexpected keyword argument 'buget'"):
-        phenes.maximize(np.sum, np.zeros(2), 1.0, buget=3)
+    assert inspect.signature(phenes.maximize) == inspect.signature(phenes.minimize)
 
 
 @pytest.mark.parametrize(

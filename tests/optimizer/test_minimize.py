@@ -113,8 +113,8 @@ def test_failures_are_counted_and_survived():
 
 
 def test_a_function_that_never_works_says_so_at_once():
-    with pytest.raises(RuntimeError, match="failed on all of the first .* NameError: name 'oops'"):
-        phenes.minimize(lambda x: oops(x), X0, 0.5)  # noqa: F821
+    with pytest.raises(RuntimeError, match=r"failed on all of the first .* NameError: name 'oops'"):
+        phenes.minimize(lambda x: oops(x), X0, 0.5)
 
 
 def test_budget_target_and_callback_end_a_run():
