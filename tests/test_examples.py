@@ -19,11 +19,46 @@ def numbers(*arguments) -> list[list[float]]:
     return [[float(n) for n in re.findall(r"-?\d+\.?\d*(?:e-?\d+)?", line)] for line in done.stdout.splitlines()]
 
 
-def test_script_of_the_readme():
-    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)
-    printed = [n for line in numbers("-c", code) for n in line]
+SCRIPTS = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)
+
+
+def script_with(word: str) -> str:
+    (code,) = (script for script in SCRIPTS if word in script)
+    return code
+
+
+def test_minimize_of_the_readme():
+    aims = [n for line in numbers("-c", script_with("phenes.minimize")) for n in line][:10]
+    assert all(abs(aim) < 0.01 for aim in aims)
+
+
+def test_optimizer_of_the_readme():
+    printed = [n for line in numbers("-c", script_with("phenes.Optimizer")) for n in line]
+    assert len(printed) == 11
+    assert all(abs(aim - 1) < 0.01 for aim in printed[:10])
+    assert abs(printed[10] - 0.1) < 0.005  # 10 x 0.1^2
+
+
+def test_jax_of_the_readme():
+    printed = [n for line in numbers("-c", script_with("phenes.OIU")) for n in line]
     assert len(printed) == 4 * 10 + 4
     assert all(abs(aim) < 0.1 for aim in printed[:40])  # from 2, towards 0
+
+
+def test_lab():
+    aim, (value, error), (evaluations, *_) = numbers(EXAMPLES / "lab.py")[:3]
+    # where the average of what is weighed out is best: 0.05 below, since the balances are 0.05 off
+    assert all(abs(a - b) < 0.03 for a, b in zip(aim, (1.95, -1.05, 0.45), strict=True))
+    assert abs(value - (10 - 0.06)) < 0.02
+    assert evaluations == 1200
+    assert error < 0.01
+
+
+def test_tolerances():
+    (sharp, _, poor), (broad, _, good) = numbers(EXAMPLES / "tolerances.py")
+    assert abs(sharp - 2) < 0.01
+    assert abs(broad + 1) < 0.05
+    assert good > 5 * poor
 
 
 def test_seeds():

@@ -17,14 +17,19 @@ class Learnt(NamedTuple):
     std: np.ndarray
     cov: np.ndarray  # [d], or [d, d] for shared errors
     samples: int
+    measured: np.ndarray  # of each coordinate, whether it ever was
 
     def __str__(self) -> str:
-        low, high = self.std.min(), self.std.max()
+        if not self.measured.any():
+            return "no input was measured"
+        low, high = self.std[self.measured].min(), self.std[self.measured].max()
         spread = f"{low:.3g}" if high - low < 5e-3 * high else f"{low:.3g} to {high:.3g}"
         shared = f" with {self.rank} shared direction{'s' * (self.rank > 1)}" if self.rank else ""
         largest = np.abs(self.bias).max()
         bias = f"bias up to {largest:.3g}" if largest > 0 else "no bias"
-        return f"{self.structure} noise{shared}: standard deviation {spread}, {bias} (from {self.samples} measured inputs)"
+        never = int(np.sum(~self.measured))
+        gaps = f", {never} coordinate{'s' * (never > 1)} never measured" if never else ""
+        return f"{self.structure} noise{shared}: standard deviation {spread}, {bias} (from {self.samples} measured inputs{gaps})"
 
 
 class Residuals:
@@ -60,27 +65,25 @@ class Residuals:
 
     def learn(self) -> Learnt:
         """The simplest of isotropic, diagonal and low-rank that the data do not contradict (BIC); a bias only where it shows."""
-        n, var = max(self.samples, 1), self.variances()
+        n, seen, var = max(self.samples, 1), self.single > 1, self.variances()
         bias = self.mean()
         bias = np.where(np.abs(bias) > 3 * np.sqrt(var / np.maximum(self.single, 1)), bias, 0.0)
         if not np.any(var > 0):
-            return Learnt("none", 0, bias, np.zeros_like(var), np.zeros_like(var), n)
-        floor = 1e-12 * var.max()
-        var = np.maximum(var, floor)
-        d, common = var.size, float(np.mean(var))
-        gain = 0.5 * n * (d * np.log(common) - np.log(var).sum())
+            return Learnt("none", 0, bias, np.zeros_like(var), np.zeros_like(var), n, seen)
+        d, common = int(seen.sum()), float(np.mean(var[seen]))
+        gain = 0.5 * n * (d * np.log(common) - np.log(np.maximum(var[seen], 1e-12 * common)).sum())
         # twice the penalty of BIC, which trusts small samples too much
         diagonal = gain > (d - 1) * np.log(n)
-        own = var if diagonal else np.full(d, common)
+        own = np.where(seen, var if diagonal else common, 0.0)
         shared, rank = self._shared(np.sqrt(own))
         if shared is not None:
-            return Learnt("low-rank", rank, bias, np.sqrt(np.diag(shared)), shared, n)
-        return Learnt("diagonal" if diagonal else "isotropic", 0, bias, np.sqrt(own), own, n)
+            return Learnt("low-rank", rank, bias, np.sqrt(np.diag(shared)), shared, n, seen)
+        return Learnt("diagonal" if diagonal else "isotropic", 0, bias, np.sqrt(own), own, n, seen)
 
     def _shared(self, std: np.ndarray) -> tuple[np.ndarray | None, int]:
         """Probabilistic principal components of the standardised residuals, their number by BIC."""
         d, n = std.size, self.complete
-        if self.products is None or d == 1 or n < 2:
+        if self.products is None or d == 1 or n < 2 or not np.all(std > 0):
             return None, 0
         mean = self.total / n
         value, vector = np.linalg.eigh((self.products / n - np.outer(mean, mean)) / np.outer(std, std))
