@@ -2,6 +2,7 @@
 
 import io
 import json
+import sys
 
 import jax
 import jax.numpy as jnp
@@ -12,7 +13,11 @@ from rich.console import Console
 
 import phenes
 from phenes.bench import generation
-from phenes.bench.generation import REFERENCE, Row, Settings
+from phenes.bench.generation import REFERENCE, Row, Settings, ours
+from phenes.bench.generation.growth import compile_generation
+from phenes.bench.generation.pieces import repeated, timed_pieces
+from phenes.bench.generation.rows import Timed
+from phenes.bench.generation.timing import rounds
 
 N = 100
 SMALL = Settings(dims=(40,), popsize=N, repeats=9, pieces_dims=(), scaling_dims=(), full_dims=())
@@ -36,8 +41,8 @@ def test_every_contender_has_a_time_and_a_ratio(rows):
 
 
 def test_every_piece_has_a_time():
-    pieces = generation._pieces(3, 8)
-    seconds = generation._rounds(pieces, 1, 0, lambda: None)
+    pieces = timed_pieces(3, 8)
+    seconds = rounds(pieces, 1, 0, lambda: None)
     assert len(seconds) == 8
     assert all(s > 0 for (s,) in seconds.values())
 
@@ -59,8 +64,9 @@ def test_a_missing_peer_is_a_row_that_says_so(monkeypatch):
     def nothing(name):
         raise ImportError(name)
 
-    monkeypatch.setattr(generation.importlib, "import_module", nothing)
-    monkeypatch.setattr(generation, "_rounds", lambda contenders, *rest: {c.name: [1.0] for c in contenders})
+    comparing = sys.modules["phenes.bench.generation.compare"]
+    monkeypatch.setattr(comparing.importlib, "import_module", nothing)
+    monkeypatch.setattr(comparing, "rounds", lambda contenders, *rest: {c.name: [1.0] for c in contenders})
     rows = generation.compare(3, SMALL)
     missing = [row for row in rows if row.note == "not installed"]
     assert [row.name for row in missing] == ["pycma", "cmaes", "evosax CMA_ES, compiled loop", "evosax CMA_ES, ask and tell"]
@@ -79,8 +85,8 @@ def test_a_generation_costs_at_most_a_fifth_of_the_peers(module, name, rows):
 def test_memory_is_a_few_populations(q):
     """Temporaries of one generation at d = 100 000, in units of the N d float64 of a population."""
     d = 100_000
-    setup = generation._setup(q(generation._mean(d), 0.5), N)
-    assert generation._compile_generation(setup).memory <= 6 * N * d * 8
+    setup = ours.set_up(q(ours.start_of(d), 0.5), N)
+    assert compile_generation(setup).memory <= 6 * N * d * 8
 
 
 def test_work_grows_as_the_families_promise():
@@ -88,12 +94,12 @@ def test_work_grows_as_the_families_promise():
     clock says, with other work on the machine, is for `phenes bench generation`."""
 
     def exponent(q, *dims):
-        few, many = (generation._compile_generation(generation._setup(q(d), N)).operations for d in dims)
+        few, many = (compile_generation(ours.set_up(q(d), N)).operations for d in dims)
         return np.log(many / few) / np.log(dims[1] / dims[0])
 
-    assert exponent(lambda d: phenes.search.IsotropicGaussian(generation._mean(d), 0.5), 1000, 10_000) < 1.05
-    assert exponent(lambda d: phenes.search.DiagonalGaussian(generation._mean(d), 0.5), 1000, 10_000) < 1.05
-    assert exponent(lambda d: phenes.search.Gaussian(generation._mean(d), 0.25 * np.eye(d)), 50, 100) < 2.4
+    assert exponent(lambda d: phenes.search.IsotropicGaussian(ours.start_of(d), 0.5), 1000, 10_000) < 1.05
+    assert exponent(lambda d: phenes.search.DiagonalGaussian(ours.start_of(d), 0.5), 1000, 10_000) < 1.05
+    assert exponent(lambda d: phenes.search.Gaussian(ours.start_of(d), 0.25 * np.eye(d)), 50, 100) < 2.4
 
 
 def test_memory_grows_as_the_families_promise(growth):
@@ -105,9 +111,9 @@ def test_memory_grows_as_the_families_promise(growth):
 def test_the_pieces_are_not_hoisted_out_of_their_loops():
     """Twice the generations take about twice the time: nothing is computed once and for all."""
     x = jnp.ones((200, 200))
-    start = [generation._repeated(lambda x: x @ x, (x,), steps) for steps in (20, 200)]
-    timed = [generation.Timed("pieces", f"{i}", 1, s) for i, s in enumerate(start)]
-    seconds = generation._rounds(timed, 5, 0, lambda: None)
+    start = [repeated(lambda x: x @ x, (x,), steps) for steps in (20, 200)]
+    timed = [Timed("pieces", f"{i}", 1, s) for i, s in enumerate(start)]
+    seconds = rounds(timed, 5, 0, lambda: None)
     assert np.median(np.array(seconds["1"]) / np.array(seconds["0"])) > 4
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import optax
 
 import phenes
-from phenes.bench.generation import _lenient as lenient
+from phenes.bench.generation.others import lenient as lenient
 from phenes.bench.peers.libraries import Start
 from phenes.bench.peers.world import World
 
