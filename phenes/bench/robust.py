@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from phenes import workers
 from phenes.bench.peers.libraries import Cmaes, Phenes, Search, Start
 from phenes.bench.peers.restarts import Restarts
 from phenes.bench.peers.world import Exhausted, World
-from phenes.experiments.bbob import workers
 from phenes.problems.robust import ROBUST, RobustProblem
 
 CONTENDERS: dict[str, Callable[..., Search]] = {

@@ -7,11 +7,11 @@ import json
 import numpy as np
 import pytest
 
+from phenes import workers
 from phenes.bench import peers
 from phenes.bench.peers import contenders, execute, results
 from phenes.bench.peers.contenders import PEERS
 from phenes.bench.peers.settings import Part, Problem, Settings, held_out
-from phenes.experiments.bbob import workers
 from phenes.store import Store
 
 needs_peers = pytest.mark.skipif(any(importlib.util.find_spec(m) is None for m in ("cma", "cmaes", "evosax")), reason="peers are extras")

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from phenes import workers
 from phenes.bench import robust
 from phenes.bench.robust import CONTENDERS, Settings, Task
-from phenes.experiments.bbob import workers
 from phenes.problems.robust import ROBUST, SINE
 
 TINY = Settings(seeds=3, evaluations=(20, 100, 400))

@@ -14,10 +14,10 @@ import pytest
 import scipy.stats
 
 import phenes
-from phenes import problems, search, weightings
+from phenes import problems, search, weightings, workers
 from phenes.batch import Batch
 from phenes.experiments import bbob, report
-from phenes.experiments.bbob import claims, execute, pictures, results, settings, workers
+from phenes.experiments.bbob import claims, execute, pictures, results, settings
 from phenes.experiments.bbob.writing import rank_bias
 from phenes.store import Store
 
@@ -201,7 +201,7 @@ class TestWorkers:
     def test_interrupt_ends_the_processes(self):
         code = (
             "import sys, time, signal, os\n"
-            "from phenes.experiments.bbob import workers\n"
+            "from phenes import workers\n"
             "if __name__ == '__main__':\n"
             "    signal.signal(signal.SIGALRM, signal.default_int_handler); signal.setitimer(signal.ITIMER_REAL, 3)\n"
             "    try:\n"

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from phenes import workers
 from phenes.bench.peers.contenders import PEERS, check_installed
 from phenes.bench.peers.settings import Part, Problem, Settings
-from phenes.experiments.bbob import workers
 from phenes.store import Run, Store
 
 FILE = "peers.db"

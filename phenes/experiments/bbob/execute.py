@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from phenes.experiments.bbob import workers
+from phenes import workers
 from phenes.experiments.bbob.settings import EXPERIMENT, LANDSCAPE, Part, Settings
 from phenes.store import Run, Store
 
