@@ -69,8 +69,8 @@ def made_up(settings):
         (["demo", "--generations", "-3"], "'--generations'"),
         (["demo", "--nonsense"], "--nonsense"),
         (["demo", "surplus"], "surplus"),
-        (["nonsense"], "only demo, reproduce, bench"),
-        (["bench", "nonsense"], "only estimators, generation"),
+        (["nonsense"], "only demo, optimize, reproduce, bench"),
+        (["bench", "nonsense"], "only estimators, generation, peers"),
         (["bench"], "see phenes bench --help"),
         ([], "see phenes --help"),
     ],
@@ -174,7 +174,17 @@ def test_version():
     assert (done.exit_code, done.stdout) == (0, f"{phenes.__version__}\n")
 
 
-@pytest.mark.parametrize("command", [[], ["demo"], ["bench"], ["bench", "estimators"], ["bench", "generation"]], ids=" ".join)
+COMMANDS = [
+    [],
+    ["demo"],
+    ["optimize"],
+    ["reproduce"],
+    ["bench"],
+    *(["bench", name] for name in ("estimators", "generation", "peers", "robust", "start")),
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 def test_help(capsys, command):
     code, out, _ = call(capsys, *command, "--help")
     assert code == 0
