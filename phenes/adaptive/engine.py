@@ -55,10 +55,12 @@ class Adaptive:
         """When a run has ended: is the challenger better, and who is next?"""
         if self.challenger is not None:
             self.plan.spent(self.challenger)
-            if not (self.challenger.finished or restarts.hopeless(self.challenger, self.incumbent)):
+            if not restarts.decided(self.challenger, self.incumbent):
                 return
             same = restarts.same_place(self.challenger, self.incumbent)
-            better = not same and restarts.better(self.challenger, self.incumbent)
+            # of two at the same place the one that can go on averaging is worth more
+            stuck = self.incumbent.phase == "search" and self.challenger.phase == "newton"
+            better = stuck if same else restarts.better(self.challenger, self.incumbent)
             self.plan.judged(better, same)
             if better:
                 self.incumbent = self.challenger

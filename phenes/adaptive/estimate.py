@@ -48,8 +48,11 @@ def smoothed(run: Run, space: Space, model: Fit, u: np.ndarray, z: np.ndarray, f
     The rest f - model is averaged over the samples with weights N(mean there, noise) / N(their own mean and covariance), so that a model
     too simple for f biases nothing; if too few samples are near, the model alone must do.
     """
-    value = model.value(u, noise_along(run, space, model.turn))
-    alone = value, float(model.residual / np.sqrt(model.n))
+    along = noise_along(run, space, model.turn)
+    value = model.value(u, along)
+    # errors of gradient and curvatures count as far as the model is stretched
+    stretch = 1 + np.sum(u**2) + np.sum((u**2 + along - 1) ** 2) / 2
+    alone = value, float(model.residual * np.sqrt(stretch / model.n))
     noise = run.normal.whitened(space.c)
     if np.min(noise if noise.ndim == 1 else np.diag(noise)) <= 0 or not np.all(space.c > 0):
         return alone
@@ -66,7 +69,7 @@ def _weights(z: np.ndarray, centre: np.ndarray, noise: np.ndarray) -> np.ndarray
     """Density of N(centre, noise) over that of the Gaussian with the moments of the rows, up to a factor."""
     r = z - z.mean(axis=0)
     if noise.ndim == 1:
-        now, then = np.sum((z - centre) ** 2 / noise, axis=1), np.sum(r**2 / (r**2).mean(axis=0), axis=1)
+        now, then = np.sum((z - centre) ** 2 / noise, axis=1), np.sum(r**2 / np.maximum((r**2).mean(axis=0), 1e-300), axis=1)
     else:
         now = np.sum((z - centre) * np.linalg.solve(noise, (z - centre).T).T, axis=1)
         then = np.sum(r * np.linalg.solve(r.T @ r / len(r), r.T).T, axis=1)

@@ -83,14 +83,14 @@ def final(fit: Fit, noise_free: bool, confine: Confine) -> Step:
     """At the floor: one standard deviation at most, two with a good model, which also widens the search where its curvature is not clear.
 
     `noise_free`: no noise on the inputs is known, so what is not explained may be noise of the values. If it looks like that (as large near
-    the mean as far out), the search widens until it sees over it: half of the variance explained.
+    the mean as far out, or more than half of all), the search widens until it sees over it: half of the variance explained.
     """
     edge = edge_of(fit)
     curvature = _floored(fit, edge)
     full = confine(-fit.g / curvature, curvature)
     length = float(np.abs(full).max())
     factors = np.ones(fit.g.size)
-    if noise_free and fit.outer < 1.3 and fit.r2 < 0.9:
+    if noise_free and fit.r2 < 0.9 and (fit.outer < 1.3 or fit.r2 < 0.5):
         if fit.r2 < 0.5:
             factors[fit.h < fit.residual * math.sqrt(2 / fit.g.size)] = 4.0 if fit.r2 < 0.2 else 1.5
     elif length <= 1:

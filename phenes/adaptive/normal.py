@@ -7,6 +7,9 @@ import numpy as np
 # Relative floor of the eigenvalues without noise: beyond a condition of 1e14 the decomposition itself is rounding error.
 LARGEST_CONDITION = 1e14
 
+# Variances below this are nothing, and must still have a square root and an inverse.
+SMALLEST = 1e-200
+
 
 @dataclass
 class Normal:
@@ -30,13 +33,13 @@ class Normal:
     def settle(self, c: np.ndarray) -> None:
         """Puts the covariance back above the noise and decomposes it."""
         if self.diagonal:
-            self.cov = np.maximum(self.cov, np.maximum(c, self.cov.max() / LARGEST_CONDITION))
+            self.cov = np.maximum(self.cov, np.maximum(c, max(self.cov.max(), SMALLEST) / LARGEST_CONDITION))
             self.root, self.push = np.sqrt(self.cov), np.sqrt(np.maximum(self.cov - c, 0.0))
             return
         self.cov = (self.cov + self.cov.T) / 2
         if np.ptp(c) == 0:  # the same eigenvectors with and without the noise: one decomposition
             values, self.basis = np.linalg.eigh(self.cov)
-            values = np.maximum(values, max(c[0], values[-1] / LARGEST_CONDITION))
+            values = np.maximum(values, max(c[0], max(values[-1], SMALLEST) / LARGEST_CONDITION))
             self.cov = (self.basis * values) @ self.basis.T
             self.root, self.push = np.sqrt(values), self.basis * np.sqrt(values - c[0])
             return
@@ -44,7 +47,7 @@ class Normal:
         self.push = vectors * np.sqrt(np.maximum(values, 0.0))
         self.cov = self.push @ self.push.T + np.diag(c)
         values, self.basis = np.linalg.eigh(self.cov)
-        self.root = np.sqrt(np.maximum(values, max(values[-1], 1e-300) / LARGEST_CONDITION))
+        self.root = np.sqrt(np.maximum(values, max(values[-1], SMALLEST) / LARGEST_CONDITION))
 
     def whiten(self, y: np.ndarray) -> np.ndarray:
         """z of y - mean: N(0, 1) if y was drawn from this marginal; columns are the principal axes."""

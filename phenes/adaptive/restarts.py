@@ -50,14 +50,15 @@ class Plan:
     def refine(self, incumbent: Run) -> bool:
         """True if the incumbent is due for more evaluations.
 
-        Its share is the chance that a restart ends at the same place (one half to begin with): where nothing else is to be found, the
-        answer deserves them.
+        Its share is one half to begin with, more as restarts end at the same place, less as they end elsewhere: where nothing else is to
+        be found, the answer deserves them.
         """
         if self.refined < 0:
             self.refined = incumbent.evaluations
         if incumbent.phase != "newton":
             return False
-        share = (self.same + 2) / (self.same + self.elsewhere + 4)
+        same = 0 if self.elsewhere else self.same  # one other place is proof enough that there are others
+        share = (same + 2) / (same + self.elsewhere + 4)
         return (1 - share) * (incumbent.evaluations - self.refined) < share * (self.spent_small + self.spent_large)
 
     @property
@@ -83,10 +84,12 @@ def challenge(plan: Plan, space: Space, x0: np.ndarray, value_noise: float, rng:
     return runs.start(space, np.clip(theta, space.lower, space.upper) + space.bias, width, popsize, value_noise)
 
 
-def hopeless(challenger: Run, incumbent: Run) -> bool:
-    """In its final phase already and clearly worse: what is left to gain there is small."""
-    apart = challenger.value - incumbent.value
-    return challenger.phase == "newton" and bool(apart > 3 * math.hypot(challenger.error, incumbent.error) + challenger.promise)
+def decided(challenger: Run, incumbent: Run) -> bool:
+    """True if it has ended, or is in its final phase and clearly worse or at the same place: what is left to gain there is small."""
+    if challenger.finished or challenger.phase != "newton" or not np.isfinite(challenger.value):
+        return bool(challenger.finished)
+    worse = challenger.value - incumbent.value > 3 * math.hypot(challenger.error, incumbent.error) + challenger.promise
+    return worse or same_place(challenger, incumbent)
 
 
 def better(challenger: Run, incumbent: Run) -> bool:
@@ -99,8 +102,9 @@ def better(challenger: Run, incumbent: Run) -> bool:
 
 
 def same_place(challenger: Run, incumbent: Run) -> bool:
-    """Values that agree to rounding or within their errors, and means within each other's spread."""
-    apart = np.abs(challenger.value - incumbent.value)
-    close = apart <= max(2 * math.hypot(challenger.error, incumbent.error), 1e-9 * abs(incumbent.value))
-    reach = np.linalg.norm(challenger.normal.mean - incumbent.normal.mean) / (1e-6 + np.linalg.norm(incumbent.normal.root))
-    return bool(close and reach < 1)
+    """Means closer than half of what noise and search spread there, and values that agree to rounding or within five standard errors."""
+    apart = abs(challenger.value - incumbent.value)
+    agree = apart <= max(5 * math.hypot(challenger.error, incumbent.error), 1e-9 * abs(incumbent.value))
+    wide = np.maximum(np.linalg.norm(challenger.normal.root), np.linalg.norm(incumbent.normal.root))
+    size = np.linalg.norm(incumbent.normal.mean)
+    return bool(agree and np.linalg.norm(challenger.normal.mean - incumbent.normal.mean) <= wide / 2 + 1e-6 * (1 + size))

@@ -38,7 +38,7 @@ def _generation(run: Run, space: Space) -> None:
     measured = np.all(np.isfinite(run.x_new), axis=1)
     y, f = space.to_y(run.x_new[measured]), run.f_new[measured]
     run.x_new, run.f_new = np.empty((0, space.dim)), np.empty(0)
-    if f.size:
+    if f.size and not steps.taken_back(run, space, f):
         cma.update(run.normal, run.paths, y, f, np.sqrt(space.dim) + 3)
         run.normal.mean = space.inside(run.normal.mean)
         run.normal.settle(space.c)
@@ -67,7 +67,7 @@ def _judge(run: Run, space: Space) -> None:
     if run.evaluations - run.best_at > 60 * p * max(1.0, run.popsize / 30):
         if space.noisy:  # only values tell whether there is more to gain
             return steps.enter_final(run, space)
-        if run.blind_residual > 0:
+        if steps.blind(run, space):
             return steps.look_through(run, space)
         run.finished = "the median of the values no longer improves"
     if np.max(run.normal.root / np.maximum(1.0, np.abs(run.normal.mean).max())) < 1e-14:
@@ -87,6 +87,7 @@ def move(run: Run, old: Space, new: Space) -> None:
         cov, mean = change.T @ cov @ change + np.diag(new.c), run.normal.mean @ change
         run.paths.c = run.paths.c @ change
     run.normal.mean = mean + (new.to_y(new.bias) - new.to_y(old.bias))
+    run.kept_mean = np.empty(0)
     run.normal.cov = cov
     run.paths.s = np.zeros(old.dim)
     run.normal.settle(new.c)

@@ -26,6 +26,9 @@ class Run:
     at_floor: int = 0  # generations in a row with half of the directions at the noise
     early_median: float = np.inf  # of the values of the generation before the last early step
     failures: int = 0  # models in a row that explained too little
+    kept_mean: np.ndarray = field(default_factory=lambda: np.empty(0))  # before the last early step, until it has proved good
+    kept_cov: np.ndarray = field(default_factory=lambda: np.empty(0))
+    bar: float = np.inf
     near: int = 0  # early steps in a row that stayed close, at the noise
     next_fit: int = 0  # evaluations at which the next model is due
     entered: int = 0  # evaluations when the final phase began

@@ -1,5 +1,7 @@
 """Steps on models of f within a run: when a model is due, what is done with it, and when the final phase begins."""
 
+import dataclasses
+
 import numpy as np
 
 from phenes.adaptive import box, estimate, newton
@@ -8,18 +10,19 @@ from phenes.adaptive.quadratic import Fit, axis_features, features_of
 from phenes.adaptive.space import Space
 from phenes.adaptive.state import Run
 
-# A model is tried at least every so many times half its features, however often it failed before.
-LONGEST_WAIT = 8
+# A model of this many features costs less time than a generation or two. Larger ones are tried less often (their cost grows like p^3).
+CHEAP_FEATURES = 100
 
 
 def early_step(run: Run, space: Space) -> None:
     """On the way, when a model is due: a step if it explains nearly everything."""
     p = features_of(space.dim)
-    model = estimate.model_of(run, space, 2 * p)
-    # half as many new rows as features; for models that kept failing fewer and fewer, because they cost time
+    # all of a generation and some more: in few dimensions a handful of points would fit anything
+    model = estimate.model_of(run, space, max(2 * p, run.popsize + 10))
+    # half as many new rows as features; dear models that keep failing wait longer and longer
     wait = (model.features if model is not None else axis_features(space.dim)) // 2
     run.failures = run.failures + 1 if model is not None and model.features == p and model.r2 < 0.95 else 0
-    run.next_fit = run.evaluations + max(wait * min(max(1, run.failures // 3), LONGEST_WAIT), run.popsize)
+    run.next_fit = run.evaluations + max(wait * max(1, min(run.failures // 3, p // CHEAP_FEATURES)), run.popsize)
     if model is not None and not space.noisy:
         _watch(run, space, model)
     if model is None or model.r2 < 0.95:
@@ -30,12 +33,31 @@ def early_step(run: Run, space: Space) -> None:
     median = float(np.median(run.archive.newest(run.popsize)[1]))
     step = newton.early(model, excess, _confine(run, space, model), model.turn is not None or median < run.early_median)
     run.early_median = median
+    _keep(run)
     _apply(run, space, model, step)
     run.paths = Paths(np.zeros(space.dim), np.zeros(space.dim))
     stiff = (model.h > 3 * newton.edge_of(model)) & (excess <= 0.5)
     weight = model.g**2 + model.h**2 / 2  # of each direction in the variance of f
     # most of the variation is the noise's: ranks say little more, values do
     run.near = run.near + 1 if step.length < 1 and weight[stiff].sum() > weight.sum() / 2 else 0
+
+
+def _keep(run: Run) -> None:
+    """Remembers where the search was, and what the values after the step must stay below: well beyond the worst of now."""
+    run.kept_mean, run.kept_cov = run.normal.mean.copy(), run.normal.cov.copy()
+    f = run.archive.newest(run.popsize)[1]
+    run.bar = float(2 * f.max() - np.median(f))
+
+
+def taken_back(run: Run, space: Space, f: np.ndarray) -> bool:
+    """True if the middle of the generation after an early step is far worse than all before it: then everything is as it was."""
+    failed = run.kept_mean.size > 0 and not float(np.median(np.where(np.isfinite(f), f, np.inf))) <= run.bar
+    if failed:
+        run.normal.mean, run.normal.cov = run.kept_mean, run.kept_cov
+        run.normal.settle(space.c)
+        run.failures += 3
+    run.kept_mean = np.empty(0)
+    return failed
 
 
 def _watch(run: Run, space: Space, model: Fit) -> None:
@@ -53,6 +75,14 @@ def _watch(run: Run, space: Space, model: Fit) -> None:
         look_through(run, space)
 
 
+def blind(run: Run, space: Space) -> bool:
+    """True if a search that came to rest sees nothing but noise of the values."""
+    model = estimate.model_of(run, space, 2 * features_of(space.dim))
+    if model is not None and model.r2 < 0.5 and run.blind_residual == 0:
+        run.blind_residual, run.blind_width = model.residual, run.normal.log_width + np.log(30)
+    return run.blind_residual > 0
+
+
 def look_through(run: Run, space: Space) -> None:
     """The values are noisy: back to the width at which the signal was lost, and on with averages."""
     run.value_noise = run.blind_residual
@@ -67,6 +97,11 @@ def enter_final(run: Run, space: Space) -> None:
     run.phase = "newton"
     run.entered = run.evaluations - min(2 * p, run.evaluations)
     run.next_fit = run.evaluations + run.popsize
+
+
+def _start_log_width(space: Space) -> float:
+    cov = space.start()
+    return float(np.mean(np.log(cov)) / 2 if cov.ndim == 1 else np.linalg.slogdet(cov)[1] / (2 * space.dim))
 
 
 def _excess_along(run: Run, space: Space, turn: np.ndarray | None) -> np.ndarray:
@@ -93,18 +128,22 @@ def final_step(run: Run, space: Space) -> None:
     p = features_of(space.dim)
     own = run.evaluations - run.entered
     model, z, f = estimate.rich_model_of(run, space, own)
-    run.next_fit = run.evaluations + max(int(0.3 * own), run.popsize, p // 3)
+    least = max(run.popsize, p // 4 if p <= 2 * CHEAP_FEATURES else p // 2)
+    run.next_fit = run.evaluations + max(int(0.3 * own), least)
     if model is None:
         return
     run.generation += 1
     step = newton.final(model, not space.noisy, _confine(run, space, model))
+    if run.normal.log_width > _start_log_width(space) and not space.noisy:
+        # wider than it began: whoever sees nothing even there will not see more from further out
+        step = dataclasses.replace(step, factors=np.minimum(step.factors, 1.0))
     run.promise = float(-model.g @ step.move)
     run.value, run.error = estimate.smoothed(run, space, model, step.move, z, f)
     _apply(run, space, model, step)
-    if step.signal > 4:
-        # still on the way: old samples are from elsewhere, all but the newest if the step was long, the older half otherwise
-        kept = 2 * p if step.length > 1 else max(4 * p, own // 2)
-        run.entered = max(run.entered, run.evaluations - kept)
-        run.next_fit = run.evaluations + max(p // 3, run.popsize)
-    elif own >= max(6 * p, 400) and step.factors.max() <= 1.5 and (step.length < 0.15 or step.signal < 4):
+    if own >= max(3 * p, 400) and step.factors.max() <= 1.5 and (step.length < 0.15 or step.signal < 4):
         run.finished = "the steps of the mean are below what the noise resolves"
+    if step.signal > 4:
+        run.next_fit = run.evaluations + least  # still on the way
+    if step.signal > 4 and step.length > 1:
+        # so the older half of the samples is from elsewhere; not more, because it may be a false alarm
+        run.entered = max(run.entered, run.evaluations - max(2 * p, own // 2))

@@ -67,6 +67,13 @@ def test_value_noise_without_input_noise():
     assert np.median(gaps) < 0.05
 
 
+@pytest.mark.parametrize("popsize", [None, 20, 51])
+def test_a_cusp_does_not_throw_the_search_out(popsize):
+    """On either side of the optimum |x|^(1/2) looks like a slope: models of too few points would jump to and fro, ever further."""
+    engine = run(lambda x: np.abs(x[:, 0]) ** 0.5, [0.49], 7.1, np.zeros(1), 1500, popsize=popsize)
+    assert np.abs(engine.mean[0]) < 1e-3
+
+
 def test_a_thousand_coordinates():
     engine = run(lambda x: np.sum(x**2, axis=1), np.ones(1000), 0.3, np.full(1000, 1e-4), 8000)
     assert np.sum(engine.mean**2) < 300
