@@ -8,7 +8,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from phenes import diagnostics, estimators, inputs, metric, problems, search, weightings
+    from phenes import diagnostics, estimators, inputs, metric, problems, rl, search, weightings
     from phenes.batch import Batch
     from phenes.loop import OIU, run, run_host
     from phenes.optimizer import Optimizer, Result, maximize, minimize
@@ -32,6 +32,7 @@ __all__ = [
     "metric",
     "minimize",
     "problems",
+    "rl",
     "run",
     "run_host",
     "search",

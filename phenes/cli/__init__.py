@@ -14,11 +14,13 @@ from phenes.cli.demo import demo
 from phenes.cli.optimize import optimize
 from phenes.cli.reproduce import reproduce
 from phenes.cli.shared import Group
+from phenes.cli.train import train
 
 app = typer.Typer(cls=Group, add_completion=False, pretty_exceptions_enable=False, help="Optimise what you can only aim at.")
 app.command()(demo)
 app.command()(optimize)
 app.command()(reproduce)
+app.command()(train)
 app.add_typer(bench.app, name="bench")
 
 

@@ -92,6 +92,12 @@ def start(seed: Seed = None, quick: Quick = False, as_json: Json = False) -> Non
     _bench("start", quick, as_json, seed=seed)
 
 
+@app.command("steps")
+def steps(seed: Seed = None, quick: Quick = False, as_json: Json = False) -> None:
+    """Steps of episodes a second, compiled from the table, beside a Gymnasium loop."""
+    _bench("steps", quick, as_json, seed=seed)
+
+
 @app.command("robust")
 def robust(
     seeds: Annotated[int | None, typer.Option(min=1, help="Independent runs of each.", show_default=False)] = None,

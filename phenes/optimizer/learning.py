@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 FULL = 200  # coordinates up to which correlations are looked for: d^2 numbers are kept and one eigenproblem is solved now and then
 
@@ -113,7 +113,7 @@ def misfit(residuals: Residuals, expected_bias: np.ndarray, expected_var: np.nda
     bias, var, scale = residuals.mean() - expected_bias, residuals.variances(), np.maximum(expected_var, 1e-300)
     chance = 1e-6 / bias.size
     power = n * var / scale
-    tail = np.where(judged, 2 * np.minimum(stats.chi2.sf(power, n - 1), stats.chi2.cdf(power, n - 1)), 1.0)
+    tail = np.where(judged, 2 * np.minimum(special.gammaincc((n - 1) / 2, power / 2), special.gammainc((n - 1) / 2, power / 2)), 1.0)
     worst = int(np.argmin(tail / (1 + np.abs(np.log(np.maximum(power / n, 1e-300))))))  # the plainest of many
     if tail[worst] < chance:
         return (
@@ -122,7 +122,7 @@ def misfit(residuals: Residuals, expected_bias: np.ndarray, expected_var: np.nda
         )
     z = np.where(judged, np.abs(bias) / np.sqrt(np.maximum(var, 1e-300) / n), 0.0)
     worst = int(np.argmax(z))
-    if z[worst] > stats.norm.isf(chance / 2):
+    if z[worst] > -special.ndtri(chance / 2):
         return (
             f"the declared noise does not fit: coordinate {worst} of x - theta is off by {bias[worst]:.3g} on average over "
             f"{int(n[worst])} measurements; noise='learn' estimates it from the data"

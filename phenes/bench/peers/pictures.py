@@ -23,6 +23,8 @@ COLUMNS = 3
 
 def figures(store: Store, out: Path) -> list[Path]:
     results = load(store)
+    if not verdicts.groups(results):  # peers alone, to be joined later: there is nothing to compare yet
+        return []
     with matplotlib.rc_context(STYLE):
         return [_save(profile(results), out / PICTURE)]
 

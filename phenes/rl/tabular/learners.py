@@ -1,0 +1,91 @@
+"""Whole learners from their parts: what `phenes.run` needs, and how to read a policy from the search law."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import optax
+from jaxtyping import Array, Float, PRNGKeyArray
+
+import phenes
+from phenes import estimators, metric, weightings
+from phenes.rl.tabular import moves
+from phenes.rl.tabular.credit import reward_to_go
+from phenes.rl.tabular.draws import drawn_together
+from phenes.rl.tabular.law import Episodes, Urns, softmax, total, without_theta
+from phenes.rl.tabular.moves import Move, Number
+from phenes.rl.tabular.table import Table
+from phenes.search import Dirichlet, IsotropicGaussian
+from phenes.strategy import Strategy
+
+POPSIZE = 100
+RATE = 1.2  # of the default, in the units of `moves.kept`
+START = 0.01  # standard deviation of the first logits: how the paper's N(0, 0.01) has to be read for its results to come out
+
+
+class Learner(NamedTuple):
+    """start(key) -> q0; policy(q) -> preferences [S, A], of which the largest of a row is the action to take."""
+
+    problem: Any
+    strategy: Strategy
+    start: Callable[[PRNGKeyArray], Any]
+    policy: Callable[[Any], Float[Array, "s a"]]
+
+
+def default(table: Table, popsize: int = POPSIZE) -> Learner:
+    """What `phenes train` uses, on all tables: alpha = 1 at first and sum alpha kept, natural gradient in log alpha, reward-to-go.
+
+    Rewards are discounted over two step limits: where nothing else decides, sooner is better, and a greedy policy cannot dawdle.
+    """
+    limit = horizon(table)
+    concentration = float(table.actions)
+    estimator = reward_to_go(discount=1 - 0.5 / limit)
+    return dirichlet(table.limited(limit), popsize, concentration, moves.kept(concentration, RATE), estimator)
+
+
+def horizon(table: Table) -> int:
+    """The step limit of the table; without one, ten times the number of states: enough to get anywhere, and to notice who does not."""
+    return 10 * table.states if table.limit is None else table.limit
+
+
+def dirichlet(
+    table: Table,
+    popsize: int,
+    concentration: Number,
+    move: Move,
+    estimator: Any = estimators.phenotype,
+    drawn: bool = False,
+) -> Learner:
+    """Dirichlet policies from alpha = concentration / A on. drawn: draw theta of each individual, which estimators other than the
+    phenotype one look at; else episodes come from urns, with the same law."""
+    record = hasattr(estimator, "observe")
+    p = Episodes(table, record=record)
+    strategy = phenes.es(p, estimator, weightings.standardise, optax.sgd(move.rate), popsize, metric=move.metric, move=move.move)
+    q0 = Dirichlet(jnp.full((table.states, table.actions), concentration / table.actions))
+    problem = phenes.OIU(p, total) if drawn else Urns(table, popsize, record)
+    ready = drawn_together(strategy, popsize) if drawn else without_theta(strategy)
+    return Learner(problem, ready, lambda key: q0, lambda q: q.mean)
+
+
+def gaussian(
+    table: Table,
+    popsize: int,
+    sigma: Number,
+    rate: Number,
+    estimator: Any = estimators.genotype,
+    policy: Callable[..., Array] = softmax,
+    mirrored: bool = False,
+    far: float = START,
+) -> Learner:
+    """Logits [S A] with Gaussian search of a fixed spread `sigma` around the mean, plain gradient. `policy` reads the logits.
+
+    far: standard deviation of the first mean.
+    """
+    p, shape = Episodes(table, policy), (table.states, table.actions)
+    strategy = phenes.es(p, estimator, weightings.standardise, optax.sgd(rate), popsize, metric=metric.plain, std=sigma, mirrored=mirrored)
+
+    def start(key: PRNGKeyArray) -> IsotropicGaussian:
+        return IsotropicGaussian(far * jax.random.normal(jax.random.fold_in(key, popsize), (shape[0] * shape[1],)), sigma)
+
+    return Learner(phenes.OIU(p, total), strategy, start, lambda q: q.mean.reshape(shape))
