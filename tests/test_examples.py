@@ -45,6 +45,10 @@ def test_jax_of_the_readme():
     assert all(abs(aim) < 0.1 for aim in printed[:40])  # from 2, towards 0
 
 
+def test_tabular_of_the_readme():
+    assert numbers("-c", script_with("tabular.train")) == [[16, 4]]
+
+
 def test_lab():
     aim, (value, error), (evaluations, *_) = numbers(EXAMPLES / "lab.py")[:3]
     # where the average of what is weighed out is best: 0.05 below, since the balances are 0.05 off

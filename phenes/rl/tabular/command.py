@@ -18,7 +18,7 @@ def run(name: str, out: Path, given: Sequence[str], progress: Callable[[int, int
     """
     from phenes.rl.tabular import picture
 
-    options = show.parse_options(given)
+    options = show.parse_options(list(given))
     environment = load(name, **options)
     trained = train(name, options=options, progress=progress, **settings)
     stem = name.replace("/", "-")
