@@ -9,6 +9,8 @@ import scipy.stats
 
 from phenes.rl import tabular
 from phenes.rl.tabular import Table, load, play
+from phenes.rl.tabular.draws import log_dirichlet
+from tests.laws.statistics import once
 from tests.rl import mdp
 
 LAKE = ["SFFH", "FHFF", "FFFG"]
@@ -42,6 +44,10 @@ def test_table_is_that_of_gymnasium(name, options):
     np.testing.assert_allclose(table.start, env.unwrapped.initial_state_distrib)
 
 
+def played(table, key, weights, n=None, record=False):
+    return once(lambda key, weights: play(table, key, weights, n, record))(key, weights)
+
+
 def test_maps_and_arrows():
     lake = load("FrozenLake-v1")
     assert lake.actions == ("←", "↓", "→", "↑")
@@ -54,7 +60,7 @@ def test_maps_and_arrows():
 
 def test_reachable_states_are_those_that_episodes_visit(key):
     table = load("FrozenLake-v1").table
-    x = play(table, key, jnp.ones((16, 4)), 2000)
+    x = played(table, key, jnp.ones((16, 4)), 2000)
     np.testing.assert_array_equal(table.reachable(), np.asarray(x.counts.sum(axis=(0, 2)) > 0))
 
 
@@ -62,7 +68,7 @@ class TestEpisodes:
     def test_transitions_have_the_probabilities_of_the_table(self, key):
         """Chi-square over all (s, a, s'): given s and a, outcomes are independent draws."""
         table = load("FrozenLake-v1").table
-        x = play(table, key, jnp.full((20_000, 16, 4), 0.25), record=True)
+        x = played(table, key, jnp.full((20_000, 16, 4), 0.25), record=True)
         state, action, taken = (np.asarray(v) for v in (x.steps.state, x.steps.action, x.steps.taken))
         seen = np.zeros((16, 4, 16))
         both = taken[:, :-1] & taken[:, 1:]
@@ -86,7 +92,7 @@ class TestEpisodes:
         table = load("FrozenLake-v1").table
         policy = np.random.default_rng(0).dirichlet(np.ones(4), size=16)
         n = 50_000
-        x = play(table, key, jnp.broadcast_to(jnp.asarray(policy), (n, 16, 4)), record=True)
+        x = played(table, key, jnp.broadcast_to(jnp.asarray(policy), (n, 16, 4)), record=True)
         law = exact_states(table, policy, 12)
         for t in (0, 1, 3, 7, 12):
             where = np.where(np.asarray(x.steps.taken[:, t]), np.asarray(x.steps.state[:, t]), 16)
@@ -106,7 +112,7 @@ class TestEpisodes:
                 if terminated or truncated:
                     lengths.append(t + 1)
                     break
-        x = play(load("FrozenLake-v1").table, key, jnp.broadcast_to(jnp.asarray(policy), (20_000, 16, 4)), record=True)
+        x = played(load("FrozenLake-v1").table, key, jnp.broadcast_to(jnp.asarray(policy), (20_000, 16, 4)), record=True)
         ours = np.where(np.asarray(x.steps.taken), np.asarray(x.steps.state), 16)
         for t in (1, 2, 5, 10):
             counts = np.stack([np.bincount(v[:, t], minlength=17) for v in (theirs, ours)])
@@ -118,9 +124,9 @@ class TestEpisodes:
         """Return and length of episodes: urns against policies drawn from the Dirichlet law, and the exact mean."""
         alpha = jnp.asarray([[0.4, 1.1], [2.0, 0.3], [0.7, 0.8]])
         n = 40_000
-        urns = play(mdp.TABLE, key, alpha, n)
-        drawn = play(mdp.TABLE, jax.random.fold_in(key, 1), jax.random.dirichlet(key, alpha, (n, 3)))
-        exact = float(mdp.dirichlet_objective(jnp.log(alpha)))
+        urns = played(mdp.TABLE, key, alpha, n)
+        drawn = played(mdp.TABLE, jax.random.fold_in(key, 1), once(lambda key: jnp.exp(log_dirichlet(key, alpha, n)))(key))
+        exact = float(once(mdp.dirichlet_objective)(jnp.log(alpha)))
         for x in (urns, drawn):
             se = float(jnp.std(x.total)) / np.sqrt(n)
             assert abs(float(jnp.mean(x.total)) - exact) < 5 * se
@@ -129,19 +135,18 @@ class TestEpisodes:
 
     def test_an_individual_does_not_depend_on_the_others(self, key):
         table = load("FrozenLake-v1").table
-        many, few = play(table, key, jnp.ones((16, 4)), 50), play(table, key, jnp.ones((16, 4)), 7)
+        many, few = played(table, key, jnp.ones((16, 4)), 50), played(table, key, jnp.ones((16, 4)), 7)
         np.testing.assert_array_equal(many.counts[:7], few.counts)
 
     def test_populations_under_vmap_are_those_alone(self, key):
         table = load("Taxi-v4").table.limited(30)
         keys = jax.random.split(key, 3)
-        together = jax.jit(jax.vmap(lambda k: play(table, k, jnp.ones((500, 6)), 5, record=True)))(keys)
-        for k in range(3):
-            alone = play(table, keys[k], jnp.ones((500, 6)), 5, record=True)
-            jax.tree.map(lambda a, b: np.testing.assert_array_equal(a[k], b), together, alone)  # noqa: B023
+        together = once(jax.vmap(lambda k: play(table, k, jnp.ones((500, 6)), 5, record=True)))(keys)
+        alone = once(lambda k: play(table, k, jnp.ones((500, 6)), 5, record=True))(keys[1])
+        jax.tree.map(lambda a, b: np.testing.assert_array_equal(a[1], b), together, alone)
 
     def test_counts_steps_and_totals_agree(self, key):
-        x = play(load("CliffWalking-v1").table.limited(60), key, jnp.ones((48, 4)), 100, record=True)
+        x = played(load("CliffWalking-v1").table.limited(60), key, jnp.ones((48, 4)), 100, record=True)
         np.testing.assert_array_equal(x.counts.sum(axis=(1, 2)), x.length)
         np.testing.assert_array_equal(x.steps.taken.sum(axis=1), x.length)
         np.testing.assert_allclose(x.steps.reward.sum(axis=1), x.total)
@@ -149,7 +154,7 @@ class TestEpisodes:
         np.testing.assert_array_equal(np.asarray(x.length)[~np.asarray(x.ended)], 60)
 
     def test_without_a_limit_episodes_end_by_themselves(self, key):
-        free = play(load("FrozenLake-v1").table.limited(None), key, jnp.full((5000, 16, 4), 0.25))
+        free = played(load("FrozenLake-v1").table.limited(None), key, jnp.full((5000, 16, 4), 0.25))
         assert bool(free.ended.all())
         exact = tabular.stationary_value(load("FrozenLake-v1").table, np.full((16, 4), 0.25))
         assert abs(float(free.total.mean()) - exact) < 5 * np.sqrt(exact / 5000)
@@ -214,10 +219,10 @@ def test_wrong_environments(name, options, said):
 
 def test_steps_of_endless_episodes_are_not_recorded(key):
     with pytest.raises(ValueError, match=r"has no step limit.*limited"):
-        play(mdp.TABLE.limited(None), key, jnp.ones((3, 2)), 2, record=True)
+        played(mdp.TABLE.limited(None), key, jnp.ones((3, 2)), 2, record=True)
 
 
 def test_weights_of_the_wrong_shape(key):
     for weights, n in ((jnp.ones((3, 2)), None), (jnp.ones((5, 3, 2)), 5), (jnp.ones((5, 2, 3)), None)):
         with pytest.raises(ValueError, match="weights must be"):
-            play(mdp.TABLE, key, weights, n)
+            played(mdp.TABLE, key, weights, n)
