@@ -79,6 +79,11 @@ class Adaptive:
         return estimate.current(self.incumbent, self.space)
 
     @property
+    def noise_cost(self) -> float:
+        """What the noise of the inputs adds to F at `mean`: with C known to some per cent, F is known to no more per cent of this."""
+        return self.incumbent.noise_cost
+
+    @property
     def spread(self) -> np.ndarray:
         """Standard deviation of theta per coordinate."""
         normal = self._task.normal

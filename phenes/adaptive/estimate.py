@@ -50,6 +50,7 @@ def smoothed(run: Run, space: Space, model: Fit, u: np.ndarray, z: np.ndarray, f
     """
     along = noise_along(run, space, model.turn)
     value = model.value(u, along)
+    run.noise_cost = 0.5 * float(model.h @ along)
     # errors of gradient and curvatures count as far as the model is stretched
     stretch = 1 + np.sum(u**2) + np.sum((u**2 + along - 1) ** 2) / 2
     alone = value, float(model.residual * np.sqrt(stretch / model.n))

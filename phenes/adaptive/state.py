@@ -39,4 +39,5 @@ class Run:
     value_noise: float = 0.0  # standard deviation of f at one x, once it is known not to be zero
     value: float = np.nan  # estimate of F at the mean, when a model gave one
     error: float = np.nan
+    noise_cost: float = 0.0  # the part of F that the noise of the inputs is responsible for, by the last model
     promise: float = np.inf  # what the last step of the final phase promised to gain

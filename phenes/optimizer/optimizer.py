@@ -105,8 +105,8 @@ class Optimizer:
     @property
     def estimate(self) -> tuple[float, float]:
         """E f at the mean, and its standard error."""
-        fun, se = self._engine.estimate if self.generation else (np.nan, np.inf)
-        return self.sign * float(fun), float(se)
+        fun, se = self._estimate()
+        return self.sign * fun, se
 
     @property
     def phase(self) -> str:
@@ -120,7 +120,7 @@ class Optimizer:
 
     @property
     def result(self) -> Result:
-        fun, se = self._engine.estimate if self.generation else (np.nan, np.inf)
+        fun, se = self._estimate()
         reasons = self.stop()
         failing = "failing" in reasons
         answer = Result(
@@ -137,6 +137,14 @@ class Optimizer:
             noise=str(self._residuals.learn()) if self.learns and self._residuals.samples else "",
         )
         return answer if self.sign > 0 else answer.negated()
+
+    def _estimate(self) -> tuple[float, float]:
+        """As minimised. Variances that were learnt from n residuals are known to a share sqrt(2 / n), and so is what the noise costs."""
+        if not self.generation:
+            return np.nan, np.inf
+        fun, se = self._engine.estimate
+        learnt = abs(self._engine.noise_cost) * np.sqrt(2 / max(self._residuals.samples, 2)) if self.learns else 0.0
+        return float(fun), float(np.hypot(se, learnt))
 
     def _update(self) -> None:
         """One generation for the engine, from all that was told since the last."""
@@ -168,7 +176,7 @@ class Optimizer:
             warnings.warn(sentence, NoiseWarning, stacklevel=4)
 
     def _note(self, f: np.ndarray) -> None:
-        fun, se = self._engine.estimate
+        fun, se = self._estimate()
         finite = f[np.isfinite(f)]
         entry = (self.nfev, self.mean, fun, se, np.median(finite) if finite.size else np.nan, self._engine.spread, self._engine.phase)
         for values, value in zip(self._history.values(), entry, strict=True):
@@ -176,7 +184,7 @@ class Optimizer:
 
     def _reached(self) -> bool:
         """With confidence: the estimate is below the target by two standard errors."""
-        fun, se = self._engine.estimate
+        fun, se = self._estimate()
         return self.target is not None and fun + 2 * se <= self.sign * self.target
 
 
