@@ -147,7 +147,7 @@ def sweep(results: Results) -> Figure:
             ncols=2,
             fontsize=8.5,
             loc="upper right" if method == "ES-softmax" else "lower right",
-            bbox_to_anchor=(1, 0.86) if method == "ES-softmax" else (1, 0),
+            bbox_to_anchor=(1, 0.82) if method == "ES-softmax" else (1, 0),
             title="σ" if "ES" in method[:2] else "S",
         )
     for ax in axes[-1]:
@@ -238,7 +238,7 @@ def estimators(results: Results) -> Figure:
         dots.plot([np.median(times)] * 2, [-k - 0.32, -k + 0.32], color=INK, linewidth=2)
     ax.set(title="mean over seeds", xlabel="generation", ylabel=VALUE)
     _levels(ax, results.settings.target)
-    ax.legend(loc="lower right", fontsize=8.5)
+    ax.legend(loc="lower right", bbox_to_anchor=(1, 0.22), fontsize=8.5)
     dots.axvline(1.07 * results.settings.generations, color=INK, linewidth=0.8, linestyle=":")
     dots.set(xscale="log", xlabel="generation (right of the line: never)", yticks=[-k for k in range(len(methods))])
     dots.set_title(f"first generation with {results.settings.target:g}, by seed")

@@ -64,9 +64,10 @@ class Curve(NamedTuple):
 
     @property
     def collapsed(self) -> int:
-        """Runs that got to the target and are below it anywhere in the second half."""
-        late = self.value[:, self.value.shape[1] // 2 :]
-        return int(np.sum(np.isfinite(self.first) & (late < self.target).any(axis=1)))
+        """Runs that got to the target and are below it again anywhere in the second half."""
+        generation = np.arange(1, self.value.shape[1] + 1)[None]
+        late = (generation > self.first[:, None]) & (generation > self.value.shape[1] // 2)
+        return int(np.sum((late & (self.value < self.target)).any(axis=1)))
 
     @property
     def label(self) -> str:
