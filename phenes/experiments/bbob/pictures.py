@@ -100,7 +100,7 @@ def _halves(ax: Axes) -> None:
 def _bars(ax: Axes, place: np.ndarray, ends: Sequence[np.ndarray], width: float, method: str) -> None:
     mean, std = (np.array([getattr(np, stat)(np.minimum(end, HUGE)) for end in ends]) for stat in ("mean", "std"))
     # on a logarithmic axis a bar that reaches to zero has no length: the lower end of the error stays above a tenth of the mean
-    error = np.stack([np.minimum(std, 0.9 * mean), std])
+    error = np.stack([np.clip(std, 0.0, 0.9 * np.maximum(mean, 0.0)), std])
     ax.bar(place, mean, width, color=COLOURS[method], label=_label(method))
     ax.errorbar(place, mean, error, fmt="none", ecolor=INK, elinewidth=1, capsize=2)
 
@@ -108,7 +108,7 @@ def _bars(ax: Axes, place: np.ndarray, ends: Sequence[np.ndarray], width: float,
 def _shares(ax: Axes, results: Results, functions: Sequence[int], method: str, place: np.ndarray) -> None:
     for shift, what, face, name in ((-0.06, "F_mean", COLOURS[method], "F(mean)"), (0.06, "f_mean", "white", "f(mean)")):
         share, error = np.array([_share(results, f, method, what) for f in functions]).T
-        error = np.stack([np.minimum(2 * error, 0.9 * share), 2 * error])
+        error = np.stack([np.clip(2 * error, 0.0, 0.9 * np.maximum(share, 0.0)), 2 * error])
         style: dict[str, Any] = {"markeredgecolor": COLOURS[method], "ecolor": COLOURS[method], "elinewidth": 1, "markersize": 6}
         label = f"{_label(method)}: {name}"
         ax.errorbar(place + shift, share, error, fmt="o" if what == "F_mean" else "D", markerfacecolor=face, label=label, **style)
