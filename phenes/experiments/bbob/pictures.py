@@ -10,26 +10,18 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
+from phenes import plots
 from phenes.experiments.bbob.results import Results, load
 from phenes.experiments.bbob.settings import CURVES, MAIN, VALUE
+from phenes.plots import INK
 from phenes.store import Store
 
-INK = "#222222"
 # Okabe and Ito's palette: told apart with every common kind of colour blindness
 COLOURS = {"ES": "#D55E00", "PAES": "#0072B2", "PAES-Iq": "#009E73", "printed": "#CC79A7", "printed-mean": "#E69F00"}
 COLOURS |= {f"{name}-value": COLOURS[name] for name in MAIN}
 LABELS = {"PAES-Iq": "PAES, I[q]", "printed": "printed formula", "printed-mean": "printed formula, 1/N"}
 LABELS |= {f"{name}-value": f"{LABELS.get(name, name)}, by value" for name in MAIN}
-STYLE: dict[Any, Any] = {
-    "font.size": 10,
-    "axes.titlesize": 11,
-    "axes.titlelocation": "left",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.labelcolor": INK,
-    "text.color": INK,
-    "legend.frameon": False,
-}
+STYLE: dict[Any, Any] = plots.STYLE | {"font.size": 10, "axes.titlesize": 11}
 WIDTHS = {"ES": 3.0, "PAES": 2.0, "PAES-Iq": 1.1}  # what lies below another line is still seen
 HUGE = 1e12  # what diverged is cut here, or nothing else could be seen
 

@@ -10,11 +10,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
+from phenes import plots
 from phenes.experiments.frozenlake.results import Curve, Results, gain, load, optimum, signal
 from phenes.experiments.frozenlake.settings import LAST, VARIANCE
+from phenes.plots import INK
 from phenes.store import Store
 
-INK = "#222222"
 # Okabe and Ito's palette: told apart with every common kind of colour blindness
 COLOURS = {"ES": "#D55E00", "PAES-SGD": "#56B4E9", "PAES": "#0072B2", "default": "#009E73", "ES-tuned": "#E69F00", "ES-softmax": "#CC79A7"}
 COLOURS |= {"reparameterised": "#CC79A7", "mix": "#999999", "PAES-free": "#F0E442"}
@@ -27,17 +28,8 @@ LABELS = {
     "mix": "information mix",
 }
 LABELS |= {"ES-tuned": "ES, softmax, antithetic", "ES-softmax": "ES, softmax", "PAES-free": "PAES, natural, S free"}
-STYLE: dict[Any, Any] = {
-    "font.size": 10,
-    "axes.titlesize": 11,
-    "axes.titlelocation": "left",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.labelcolor": INK,
-    "text.color": INK,
-    "legend.framealpha": 0.8,
-    "legend.edgecolor": "none",
-}
+STYLE: dict[Any, Any] = plots.STYLE | {"font.size": 10, "axes.titlesize": 11}
+STYLE |= {"legend.frameon": True, "legend.framealpha": 0.8, "legend.edgecolor": "none"}
 SHOWN = 250  # generations of the learning curves, as in the paper
 VALUE = "exact value of the greedy policy"
 
