@@ -1,0 +1,7 @@
+"""Episodes of whole populations of policies, in any environment that Gymnasium makes: `load(env_id).play(policy, theta, keys)`."""
+
+from phenes.rl.rollouts.load import Rollouts, load
+from phenes.rl.rollouts.spaces import Spaces, spaces
+from phenes.rl.rollouts.trajectory import Trajectory, length, total, trimmed
+
+__all__ = ["Rollouts", "Spaces", "Trajectory", "length", "load", "spaces", "total", "trimmed"]

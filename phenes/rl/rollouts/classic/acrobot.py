@@ -1,0 +1,83 @@
+"""Two links hanging from a bar, driven at the joint between them (Sutton 1996)."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+
+@dataclass(frozen=True)
+class Acrobot:
+    """Masses m, lengths l, centres of mass c, moment of inertia of both links."""
+
+    m1: float
+    m2: float
+    l1: float
+    c1: float
+    c2: float
+    inertia: float
+    tau: float
+    fastest: tuple[float, float]
+    torques: tuple[float, ...]
+    book: bool  # the equations of the book, not those of the paper
+    gravity: float = 9.8
+
+    @classmethod
+    def like(cls, env: Any) -> "Acrobot | None":
+        if env.torque_noise_max > 0:
+            return None
+        return cls(
+            m1=env.LINK_MASS_1,
+            m2=env.LINK_MASS_2,
+            l1=env.LINK_LENGTH_1,
+            c1=env.LINK_COM_POS_1,
+            c2=env.LINK_COM_POS_2,
+            inertia=env.LINK_MOI,
+            tau=env.dt,
+            fastest=(env.MAX_VEL_1, env.MAX_VEL_2),
+            torques=tuple(float(t) for t in env.AVAIL_TORQUE),
+            book=env.book_or_nips != "nips",
+        )
+
+    def first(self, key, dtype):
+        return jax.random.uniform(key, (4,), dtype, -0.1, 0.1)
+
+    def observe(self, state):
+        a1, a2, w1, w2 = state
+        return jnp.stack([jnp.cos(a1), jnp.sin(a1), jnp.cos(a2), jnp.sin(a2), w1, w2])
+
+    def step(self, state, action):
+        torque = jnp.asarray(self.torques, state.dtype)[action]
+        a1, a2, w1, w2 = self._runge_kutta(state, torque)
+        w1, w2 = (jnp.clip(w, -most, most) for w, most in zip((w1, w2), self.fastest, strict=True))
+        state = jnp.stack([_wrap(a1), _wrap(a2), w1, w2])
+        high = -jnp.cos(state[0]) - jnp.cos(state[0] + state[1]) > 1
+        return state, jnp.where(high, 0.0, -1.0).astype(state.dtype), high
+
+    def _runge_kutta(self, s, torque):
+        k1 = self._slope(s, torque)
+        k2 = self._slope(s + self.tau / 2 * k1, torque)
+        k3 = self._slope(s + self.tau / 2 * k2, torque)
+        k4 = self._slope(s + self.tau * k3, torque)
+        return s + self.tau / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+
+    def _slope(self, s, torque):
+        """Angular velocities and accelerations, from the Lagrangian of the double pendulum."""
+        a1, a2, w1, w2 = s
+        sin, cos, arm = jnp.sin(a2), jnp.cos(a2), self.m2 * self.l1 * self.c2
+        own = self.m2 * self.c2**2 + self.inertia
+        d1 = self.m1 * self.c1**2 + self.m2 * self.l1**2 + 2 * arm * cos + self.inertia + own
+        d2 = own + arm * cos
+        # cos(a - pi/2) = sin(a): the angles count from hanging straight down
+        phi2 = self.m2 * self.c2 * self.gravity * jnp.sin(a1 + a2)
+        phi1 = (self.m1 * self.c1 + self.m2 * self.l1) * self.gravity * jnp.sin(a1) + phi2 - arm * (w2**2 + 2 * w1 * w2) * sin
+        swing = arm * w1**2 * sin if self.book else jnp.zeros_like(sin)
+        second = (torque + d2 / d1 * phi1 - swing - phi2) / (own - d2**2 / d1)
+        return jnp.stack([w1, w2, -(d2 * second + phi1) / d1, second])
+
+
+def _wrap(angle):
+    """To [-pi, pi]; the ends stay where they are."""
+    turns = jnp.maximum(jnp.ceil((jnp.abs(angle) - jnp.pi) / (2 * jnp.pi)), 0)
+    return angle - jnp.sign(angle) * turns * 2 * jnp.pi

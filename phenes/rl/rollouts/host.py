@@ -1,0 +1,147 @@
+"""Environments that run in Python: all live individuals act together in one compiled call, those that have finished drop out."""
+
+import functools
+from typing import Any, Protocol
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array
+
+from phenes.rl.rollouts import acting, door
+from phenes.rl.rollouts.spaces import Spaces
+from phenes.rl.rollouts.trajectory import Trajectory, padded
+
+Step = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+
+
+class Stage(Protocol):
+    """N environments side by side. own_seeds: each is reset with a seed of its own."""
+
+    own_seeds: bool
+
+    def reset(self, seeds: list[int]) -> np.ndarray:
+        """Observations [N, o]."""
+        ...
+
+    def step(self, who: np.ndarray, actions: np.ndarray) -> Step:
+        """Observations [M, o], rewards, terminated and truncated [M] of these M individuals after their actions."""
+        ...
+
+    def where(self) -> str:
+        """Which individual it was, if a step fails."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class Host:
+    """Rollouts on a stage."""
+
+    compiled = False
+
+    def __init__(self, stage: Stage, spaces: Spaces):
+        self.stage, self.spaces, self.own_seeds = stage, spaces, stage.own_seeds
+
+    def play(self, policy: Any, theta: Array, keys: Array, deterministic: bool = False, initial_keys: Array | None = None) -> Trajectory:
+        """One episode of each individual, see `Rollouts.play`. T is the longest episode, rounded up."""
+        theta, keys, initial = door.population(theta, keys, initial_keys)
+        obs = self._reset(initial)
+        log, alive, t = Log(self.spaces, obs, theta.dtype), np.arange(len(theta)), 0
+        actors = Actors(policy, theta, keys, bool(deterministic))
+        while len(alive) and t < self.spaces.limit:
+            action, given = actors(alive, obs, t)
+            after, reward, terminated, truncated = self._step(t, alive, given)
+            log.add(t, alive, obs, action, reward)
+            going = ~(terminated | truncated)
+            log.end(alive, after, terminated)
+            alive, obs, t = alive[going], after[going], t + 1
+        return log.trajectory(t)
+
+    def close(self) -> None:
+        self.stage.close()
+
+    def _reset(self, initial: Array) -> np.ndarray:
+        seeds = np.asarray(_seeds(initial)).tolist()
+        try:
+            return self.stage.reset(seeds)
+        except Exception as error:
+            raise RuntimeError(f"{self.spaces.name} could not be reset {self.stage.where()}: {_say(error)}") from error
+
+    def _step(self, t: int, alive: np.ndarray, actions: np.ndarray) -> Step:
+        try:
+            return self.stage.step(alive, actions)
+        except Exception as error:
+            raise RuntimeError(f"{self.spaces.name} failed in step {t} {self.stage.where()}: {_say(error)}") from error
+
+
+def _say(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+@jax.jit
+def _seeds(keys: Array) -> Array:
+    """Gymnasium takes integers."""
+    return jax.vmap(lambda key: jax.random.bits(acting.initial(key), (), jnp.uint32))(keys)
+
+
+class Log:
+    """Time first while it grows: memory that is not reached is not touched."""
+
+    def __init__(self, spaces: Spaces, obs: np.ndarray, dtype: Any):
+        self.size, self.limit, self.dtype = len(obs), spaces.limit, dtype
+        self.obs = np.zeros((spaces.limit, *obs.shape), dtype)
+        self.action: np.ndarray | None = None
+        self.reward = np.zeros((spaces.limit, self.size), dtype)
+        self.mask = np.zeros((spaces.limit, self.size), bool)
+        self.ended, self.final = np.zeros(self.size, bool), np.zeros(obs.shape, dtype)
+
+    def add(self, t: int, who: np.ndarray, obs: np.ndarray, action: np.ndarray, reward: np.ndarray) -> None:
+        if self.action is None:
+            self.action = np.zeros((self.limit, self.size, *action.shape[1:]), action.dtype)
+        self.obs[t, who], self.action[t, who], self.reward[t, who], self.mask[t, who] = obs, action, reward, True
+
+    def end(self, who: np.ndarray, after: np.ndarray, terminated: np.ndarray) -> None:
+        """Whether it is the end is known afterwards: the last word counts."""
+        self.final[who], self.ended[who] = after, terminated
+
+    def trajectory(self, longest: int) -> Trajectory:
+        kept = padded(longest, self.limit)
+        log = (self.obs, self.action, self.reward, self.mask)
+        return Trajectory(*(np.ascontiguousarray(np.moveaxis(v[:kept], 0, 1)) for v in log if v is not None), self.ended, self.final)
+
+
+class Actors:
+    """Policies of those who are alive. The compiled call has few sizes: when three quarters are gone, the rest move closer together."""
+
+    def __init__(self, policy: Any, theta: Array, keys: Array, deterministic: bool):
+        arrays, rest = eqx.partition(policy, eqx.is_array)
+        leaves, tree = jax.tree.flatten(rest)
+        self.decide = functools.partial(_decider(tree, tuple(leaves), deterministic), arrays)
+        self.all = theta, keys
+        self._gather(np.arange(len(theta)), len(theta))
+
+    def __call__(self, alive: np.ndarray, obs: np.ndarray, t: int) -> tuple[np.ndarray, np.ndarray]:
+        """Actions of these, as drawn and as the environment takes them."""
+        if 4 * len(alive) <= self.size:
+            self._gather(alive, 1 << (len(alive) - 1).bit_length())
+        theta, keys = self.near
+        seen = np.zeros((self.size, obs.shape[1]), theta.dtype)
+        seen[self.row[alive]] = obs
+        action, given = jax.device_get(self.decide(theta, (seen, keys, np.int32(t))))
+        return action[self.row[alive]], given[self.row[alive]]
+
+    def _gather(self, who: np.ndarray, size: int) -> None:
+        """Into rows of a call of this size; those left over repeat the first."""
+        self.size, self.row = size, np.zeros(len(self.all[0]), int)
+        self.row[who] = np.arange(len(who))
+        index = np.concatenate([who, np.repeat(who[:1], size - len(who))])
+        self.near = tuple(whole[index] for whole in self.all)
+
+
+@functools.lru_cache(maxsize=32)
+def _decider(tree: Any, leaves: tuple[Any, ...], deterministic: bool) -> Any:
+    """Compiled once for each kind of policy: what changes from generation to generation are its arrays."""
+    act = acting.actor(jax.tree.unflatten(tree, leaves), deterministic)
+    return jax.jit(lambda arrays, theta, seen: jax.vmap(act, ((None, 0), (0, 0, None)))((arrays, theta), seen))

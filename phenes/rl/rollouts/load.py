@@ -1,0 +1,99 @@
+"""The door: the fastest way to play an environment that is real for it."""
+
+from collections.abc import Callable
+from concurrent.futures import Executor
+from typing import Any, Protocol
+
+from jaxtyping import Array
+
+from phenes.rl.rollouts import classic, physics, spread
+from phenes.rl.rollouts.compiled import Compiled
+from phenes.rl.rollouts.environments import Loop, Vector
+from phenes.rl.rollouts.host import Host
+from phenes.rl.rollouts.spaces import Spaces, library, make, of
+from phenes.rl.rollouts.trajectory import Trajectory
+
+Workers = int | Executor | None
+PLAIN = {"TimeLimit", "OrderEnforcing", "PassiveEnvChecker"}  # wrappers that change nothing but the length of an episode
+
+
+class Rollouts(Protocol):
+    """Episodes of populations. compiled: `play` may be part of a function under `jax.jit` and `jax.vmap`.
+
+    own_seeds: individuals with the same initial key start from the same state.
+    """
+
+    spaces: Spaces
+    compiled: bool
+    own_seeds: bool
+
+    def play(self, policy: Any, theta: Array, keys: Array, deterministic: bool = False, initial_keys: Array | None = None) -> Trajectory:
+        """One episode of each of N individuals, theta [N, D].
+
+        keys: N typed keys. What happens to individual i, its first state and the noise of its actions, depends on keys[i] alone.
+        initial_keys: N keys for the first states instead, so that mirrored pairs can share theirs. deterministic: the mode of each action.
+        policy: `output(theta, obs) -> out` and `head.sample(key, out)`, `head.mode(out)`, `head.to_env(action)`, of one individual.
+        """
+        ...
+
+    def close(self) -> None: ...
+
+
+def load(env_id: str, backend: str | None = None, workers: Workers = None, **options: Any) -> Rollouts:
+    """Rollouts of the environment that Gymnasium makes of this id with `options`.
+
+    backend: "jax" (classic control, compiled), "mujoco" (physics in threads), "vector" (the environment's own vector form) or
+    "gymnasium" (anything); the first of these that is there if none is given.
+    workers: threads of "mujoco" (as many as there are cores unless given), processes of "gymnasium" (or any Executor).
+    """
+    if backend is not None and backend not in BACKENDS:
+        raise ValueError(f"backend must be one of {', '.join(BACKENDS)}, got {backend!r}")
+    env = make(env_id, options)
+    for name in BACKENDS if backend is None else (backend,):
+        rollouts = BACKENDS[name](env, env_id, workers, options)
+        if rollouts is not None:
+            return rollouts
+    env.close()
+    raise ValueError(f"{env_id} cannot be played by the back end {backend!r}; leave it out to get the fastest that can")
+
+
+def _compiled(env: Any, env_id: str, workers: Workers, options: dict[str, Any]) -> Rollouts | None:
+    written = classic.like(env.unwrapped) if _plain(env) else None
+    return written and Compiled(written, of(env))
+
+
+def _physics(env: Any, env_id: str, workers: Workers, options: dict[str, Any]) -> Rollouts | None:
+    threads = not isinstance(workers, Executor)
+    task = physics.like(env.unwrapped) if threads and _plain(env) else None
+    return task and Host(physics.Threads(env, task, workers), of(env))  # pyright: ignore[reportArgumentType]
+
+
+def _vector(env: Any, env_id: str, workers: Workers, options: dict[str, Any]) -> Rollouts | None:
+    if workers is not None or env.spec.vector_entry_point is None:
+        return None
+    env.close()
+    return Host(Vector(env_id, options), of(env))
+
+
+def _gymnasium(env: Any, env_id: str, workers: Workers, options: dict[str, Any]) -> Rollouts:
+    spaces = of(env)
+    env.close()
+    if workers is None or workers == 1:
+        return Host(Loop(lambda: make(env_id, options)), spaces)
+    return spread.Processes(library().spec(env_id), options, spaces, workers)
+
+
+BACKENDS: dict[str, Callable[..., Rollouts | None]] = {
+    "jax": _compiled,
+    "mujoco": _physics,
+    "vector": _vector,
+    "gymnasium": _gymnasium,
+}
+
+
+def _plain(env: Any) -> bool:
+    while env is not env.unwrapped:
+        if type(env).__name__ not in PLAIN:
+            return False
+        env = env.env
+    return True

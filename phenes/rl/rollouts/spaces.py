@@ -1,0 +1,112 @@
+"""What a policy has to know of an environment: the size of what it sees, the kind of what it does, the longest episode."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+LARGEST = 20_000  # numbers in an observation; beyond that a dense layer is the wrong tool
+
+
+class Spaces(NamedTuple):
+    """obs_dim: of the flattened observation. n: number of actions if they are discrete; else low, high [a], which may be infinite.
+
+    limit: steps after which an episode is truncated. threshold: return at which the environment counts as solved, if it says so.
+    """
+
+    name: str
+    obs_dim: int
+    n: int | None
+    low: np.ndarray | None
+    high: np.ndarray | None
+    limit: int
+    threshold: float | None
+
+    @property
+    def action_dim(self) -> int:
+        return 1 if self.low is None else len(self.low)
+
+
+def spaces(env_id: str, **options: Any) -> Spaces:
+    """Of the environment that Gymnasium makes of this id with `options`."""
+    env = make(env_id, options)
+    try:
+        return of(env)
+    finally:
+        env.close()
+
+
+def make(env_id: str, options: dict[str, Any]) -> Any:
+    """An environment of Gymnasium. Without its passive checker, which costs a fifth of the time of a small environment."""
+    gymnasium = library()
+    if not isinstance(env_id, str):
+        raise ValueError(f"the environment must be the id of one, such as 'CartPole-v1', got {env_id!r}")
+    try:
+        return gymnasium.make(env_id, **{"disable_env_checker": True, **options})
+    except Exception as error:  # of any kind: the environment's own code runs in here
+        raise ValueError(f"{env_id} cannot be made by gymnasium: {' '.join(str(error).split())}") from error
+
+
+def library() -> Any:
+    try:
+        import gymnasium
+    except ImportError:
+        raise RuntimeError('reinforcement learning needs gymnasium: pip install "phenes[rl]"') from None
+    return gymnasium
+
+
+def of(env: Any) -> Spaces:
+    """Of an environment, or of one lane of a vector environment."""
+    name, spec = env.spec.id, env.spec
+    watched = getattr(env, "single_observation_space", env.observation_space)
+    acted = getattr(env, "single_action_space", env.action_space)
+    if spec.max_episode_steps is None:
+        raise ValueError(f"{name} has no step limit, and endless episodes cannot be recorded: give one, such as max_episode_steps=1000")
+    n, low, high = _actions(name, acted)
+    return Spaces(name, _size(name, watched), n, low, high, spec.max_episode_steps, spec.reward_threshold)
+
+
+def _size(name: str, space: Any) -> int:
+    library()
+    from gymnasium.spaces.utils import flatdim
+
+    try:
+        size = flatdim(space)
+    except (NotImplementedError, ValueError):
+        raise ValueError(f"{name} observes {space}, which cannot be flattened to a vector of fixed size") from None
+    if size > LARGEST:
+        raise ValueError(f"{name} observes {size} numbers at once, and policies here take up to {LARGEST}: wrap it in something smaller")
+    return size
+
+
+def _actions(name: str, space: Any) -> tuple[int | None, np.ndarray | None, np.ndarray | None]:
+    kinds = library().spaces
+    if isinstance(space, kinds.Discrete):
+        return int(space.n), None, None
+    if isinstance(space, kinds.Box) and np.issubdtype(space.dtype, np.floating):
+        return None, space.low.ravel(), space.high.ravel()
+    raise ValueError(f"{name} takes actions from {space}, and policies here choose from Discrete or from a Box of real numbers")
+
+
+def flattener(space: Any) -> Callable[[Any], np.ndarray]:
+    """observation -> vector [o]. Pixels are scaled to [0, 1]."""
+    from gymnasium.spaces import Box
+    from gymnasium.spaces.utils import flatten
+
+    if not isinstance(space, Box):
+        return lambda obs: flatten(space, obs)  # pyright: ignore[reportReturnType]
+    scale = 1 / 255 if space.dtype == np.uint8 and np.all(space.high == 255) else None
+    if scale is None:
+        return lambda obs: np.ravel(obs)
+    return lambda obs: np.ravel(obs) * scale
+
+
+def to_space(space: Any) -> Callable[[np.ndarray], Any]:
+    """A number or vector [a] -> what `env.step` takes."""
+    from gymnasium.spaces import Discrete
+
+    if isinstance(space, Discrete):
+        start = int(space.start)
+        return lambda action: int(action) + start
+    shape, dtype = space.shape, space.dtype
+    return lambda action: np.asarray(action, dtype).reshape(shape)

@@ -1,0 +1,66 @@
+"""Populations in parts, each played in a process of its own. Parts know nothing of each other: the result is that of one process."""
+
+import threading
+from concurrent.futures import Executor
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array
+
+from phenes.evaluate import _executor
+from phenes.rl.rollouts import door
+from phenes.rl.rollouts.environments import Loop
+from phenes.rl.rollouts.host import Host
+from phenes.rl.rollouts.spaces import Spaces, make
+from phenes.rl.rollouts.trajectory import Trajectory
+
+PARTS = 2  # for each worker: episodes differ in length
+_here: dict[str, Host] = {}  # environments of this process, kept from one generation to the next
+
+
+class Processes:
+    """Rollouts on worker processes, or on any Executor."""
+
+    compiled = False
+    own_seeds = True
+
+    def __init__(self, spec: Any, options: dict[str, Any], spaces: Spaces, workers: int | Executor):
+        self.executor, self.spaces = _executor(workers), spaces
+        self.job = spec, options, spaces
+        self.parts = PARTS * workers if isinstance(workers, int) else PARTS * getattr(workers, "_max_workers", 4)
+
+    def play(self, policy: Any, theta: Array, keys: Array, deterministic: bool = False, initial_keys: Array | None = None) -> Trajectory:
+        """One episode of each individual, see `Rollouts.play`."""
+        theta, keys, initial = door.population(theta, keys, initial_keys)
+        double, impl = bool(jax.config.jax_enable_x64), str(jax.random.key_impl(keys))
+        data = [np.asarray(v) for v in (theta, jax.random.key_data(keys), jax.random.key_data(initial))]
+        parts = list(zip(*(np.array_split(v, min(self.parts, len(theta))) for v in data), strict=True))
+        rest = (policy, bool(deterministic), double, impl)
+        assert self.executor is not None
+        return _join(list(self.executor.map(_part, *zip(*((*self.job, part, *rest) for part in parts), strict=True))))
+
+    def close(self) -> None:
+        """The processes are shared by the whole program, and end by themselves when they have nothing to do."""
+
+
+def _part(
+    spec: Any, options: dict[str, Any], spaces: Spaces, part: Any, policy: Any, deterministic: bool, double: bool, impl: str
+) -> Trajectory:
+    with jax.enable_x64(double):
+        name = repr((threading.get_ident(), spec, options))
+        if name not in _here:
+            _here[name] = Host(Loop(lambda: make(spec, options)), spaces)
+        theta, keys, initial = jnp.asarray(part[0]), *(jax.random.wrap_key_data(jnp.asarray(v), impl=impl) for v in part[1:])
+        return _here[name].play(policy, theta, keys, deterministic, initial)
+
+
+def _join(parts: list[Trajectory]) -> Trajectory:
+    longest = max(part.mask.shape[1] for part in parts)
+
+    def wide(leaf: np.ndarray) -> np.ndarray:
+        return np.pad(leaf, [(0, 0), (0, longest - leaf.shape[1])] + [(0, 0)] * (leaf.ndim - 2))
+
+    even = [Trajectory(*(wide(v) for v in part[:4]), part.ended, part.final_obs) for part in parts]
+    return jax.tree.map(lambda *leaves: np.concatenate(leaves), *even)
