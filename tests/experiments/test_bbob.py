@@ -16,7 +16,7 @@ import scipy.stats
 import phenes
 from phenes import problems, search, weightings, workers
 from phenes.batch import Batch
-from phenes.experiments import bbob, report
+from phenes.experiments import bbob, driver, report
 from phenes.experiments.bbob import claims, execute, pictures, results, settings
 from phenes.experiments.bbob.writing import rank_bias
 from phenes.store import Store
@@ -98,11 +98,11 @@ class TestEndToEnd:
             run = store.begin("bbob", dataclasses.asdict(TINY), resume=True)
             before = run["f01/ES"]
             store._commit("DELETE FROM parts WHERE key = 'f01/ES'")
-            assert execute.collect(TINY, run, lambda done, total: None, 2) == {}
-            assert [p.key for p in given] == ["f01/ES"]
+            assert driver.collect(execute.BBOB, TINY, run, lambda done, total: None, 2) == {}
+            assert [key for key, _ in given] == ["f01/ES"]
             for name in set(before) - {"seconds", "compilation"}:
                 np.testing.assert_array_equal(run["f01/ES"][name], before[name])
-            assert execute.collect(TINY, run, lambda done, total: None, 2) == {}
+            assert driver.collect(execute.BBOB, TINY, run, lambda done, total: None, 2) == {}
             assert len(given) == 1
 
     def test_resume_with_other_settings(self, tiny):
@@ -189,10 +189,10 @@ class TestWorkers:
         assert dict(os.environ) == environment
 
     def test_failed_parts_are_named_and_the_rest_is_kept(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(execute, "_compute", broken_on_f06)
+        broken = execute.BBOB._replace(compute=broken_on_f06)
         with pytest.raises(RuntimeError, match=r"f06/ES.*--resume"):
-            bbob.run(dataclasses.replace(TINY, valued=(), printed=()), tmp_path, processes=1)
-        with Store(tmp_path / bbob.FILE) as store:
+            driver.run(broken, dataclasses.replace(TINY, valued=(), printed=()), tmp_path, processes=1)
+        with Store(tmp_path / "bbob.db") as store:
             run = store.last("bbob")
             assert run.about.status == "failed"
             assert "f01/ES" in run

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from phenes import workers
-from phenes.experiments import frozenlake, report
+from phenes.experiments import driver, frozenlake, report
 from phenes.experiments.frozenlake import claims, execute, part, pictures, results, settings
 from phenes.store import Store
 
@@ -74,11 +74,11 @@ class TestEndToEnd:
             run = store.begin("frozenlake", dataclasses.asdict(TINY), resume=True)
             before = run["ES"]
             store._commit("DELETE FROM parts WHERE key = 'ES'")
-            assert execute.collect(TINY, run, lambda done, total: None) == {}
-            assert given == ["ES"]
+            assert driver.collect(execute.FROZENLAKE, TINY, run, lambda done, total: None) == {}
+            assert [key for key, _ in given] == ["ES"]
             for name in set(before) - {"compilation", "running", "timed"}:
                 np.testing.assert_array_equal(run["ES"][name], before[name])
-            assert execute.collect(TINY, run, lambda done, total: None) == {}
+            assert driver.collect(execute.FROZENLAKE, TINY, run, lambda done, total: None) == {}
             assert len(given) == 1
 
     def test_resume_with_other_settings(self, tiny):
@@ -89,7 +89,7 @@ class TestEndToEnd:
         monkeypatch.setattr(workers, "each", lambda compute, tasks, n: (broken_on_es(task) for task in tasks))
         with pytest.raises(RuntimeError, match=r"ES failed.*--resume"):
             frozenlake.run(TINY, tmp_path)
-        with Store(tmp_path / frozenlake.FILE) as store:
+        with Store(tmp_path / "frozenlake.db") as store:
             assert store.last("frozenlake").keys() >= {"PAES-SGD"}
 
 
@@ -98,7 +98,7 @@ def answer(compute, task):
 
 
 def broken_on_es(task):
-    return workers.Done(task, None, "no", 0.0) if task == "ES" else workers.Done(task, {"x": np.zeros(1)}, None, 1.0)
+    return workers.Done(task, None, "no", 0.0) if task[0] == "ES" else workers.Done(task, {"x": np.zeros(1)}, None, 1.0)
 
 
 def test_settings_are_those_of_the_paper():

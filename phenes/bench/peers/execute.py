@@ -15,6 +15,7 @@ import numpy as np
 from phenes import workers
 from phenes.bench.peers.contenders import PEERS, check_installed
 from phenes.bench.peers.settings import Part, Problem, Settings
+from phenes.experiments import driver
 from phenes.store import Run, Store
 
 FILE = "peers.db"
@@ -48,10 +49,7 @@ def run(
     path = out / FILE
     with Store(path) as store:
         runs = {name: store.begin(EXPERIMENT + name, settings.conditions, resume and name not in renew) for name in settings.peers}
-        failed = collect(settings, runs, progress, processes)
-        if failed:
-            first = next(iter(failed.values())).strip().splitlines()[-1]
-            raise RuntimeError(f"{', '.join(sorted(failed))} failed and can be tried again with --resume ({first}); the rest is in {path}")
+        driver.refuse(collect(settings, runs, progress, processes), path)
         measure(settings, store, processes)
         figures(store, out)
         report(store, out)
@@ -61,17 +59,15 @@ def run(
 def collect(settings: Settings, runs: dict[str, Run], progress: Progress, processes: int | None = None) -> dict[str, str]:
     """Computes the parts that the runs lack. What failed, by key, with its traceback."""
     there = {name: run.keys() for name, run in runs.items()}
-    missing = [part for part in settings.parts if part.problem.key not in there[part.peer]]
-    total, failed = _ticks(settings, settings.parts), {}
-    done = total - _ticks(settings, missing)
-    progress(done, total)
-    for answer in workers.each(functools.partial(_compute, settings), missing, processes or workers.count()):
-        if answer.error is None:
-            runs[answer.task.peer].add(answer.task.problem.key, answer.result, answer.seconds)
-        else:
-            failed[answer.task.key] = answer.error
-        done += _ticks(settings, [answer.task])
-        progress(done, total)
+    missing = {part.key: part for part in settings.parts if part.problem.key not in there[part.peer]}
+    total = _ticks(settings, settings.parts)
+    failed = driver.hand_out(
+        functools.partial(_compute, settings),
+        list(missing.items()),
+        processes or workers.count(),
+        lambda key, arrays, seconds: runs[missing[key].peer].add(missing[key].problem.key, arrays, seconds),
+        lambda left: progress(total - _ticks(settings, (missing[key] for key in left)), total),
+    )
     for name, run in runs.items():
         run.finish("failed" if any(key.endswith(f"/{name}") for key in failed) else "done")
     return failed
@@ -105,12 +101,12 @@ def floor_key(runs: dict[Problem, dict[str, int]], problem: Problem) -> str:
     return f"{problem.key}/{digest}"
 
 
-def _compute(settings: Settings, part: Part) -> dict[str, np.ndarray]:
+def _compute(settings: Settings, task: tuple[str, Part]) -> dict[str, np.ndarray]:
     """In a worker, whose JAX is its own: double precision is set here and nowhere else."""
     _double_precision()
     from phenes.bench.peers.part import compute
 
-    return compute(settings, part)
+    return compute(settings, task[1])
 
 
 def _floor(settings: Settings, task: tuple[Problem, np.ndarray, np.ndarray, np.ndarray]) -> dict[str, np.ndarray]:

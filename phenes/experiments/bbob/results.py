@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from phenes import problems
-from phenes.experiments.bbob.execute import SESSION
 from phenes.experiments.bbob.settings import EXPERIMENT, LANDSCAPE, METHODS, Settings
+from phenes.experiments.driver import Session, sessions
 from phenes.experiments.report import Difference, difference, mean_se, sign_test
 from phenes.store import Store
 
@@ -23,7 +23,7 @@ class Results:
     status: str
     parts: dict[tuple[int, str], dict[str, np.ndarray]]
     landscapes: dict[int, dict[str, np.ndarray]]
-    sessions: list[tuple[float, int, int]]  # seconds, parts, processes
+    sessions: list[Session]
 
     def final(self, function: int, method: str, what: str = "F_mean") -> np.ndarray:
         """At the last generation, by seed."""
@@ -47,11 +47,10 @@ class Results:
 def load(store: Store) -> Results:
     run = store.last(EXPERIMENT)
     settings = Settings.from_stored(run.about.settings)
-    there, seconds = run.keys(), run.seconds()
+    there = run.keys()
     parts = {(p.function, p.method): run[p.key] for p in settings.parts if p.key in there and p.method != LANDSCAPE}
     landscapes = {p.function: run[p.key] for p in settings.parts if p.key in there and p.method == LANDSCAPE}
-    sessions = [(seconds[key], int(run[key]["parts"]), int(run[key]["processes"])) for key in run if key.startswith(SESSION)]
-    return Results(settings, run.about.version, run.about.status, parts, landscapes, sessions)
+    return Results(settings, run.about.version, run.about.status, parts, landscapes, sessions(run))
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from phenes.experiments.frozenlake.execute import SESSION
+from phenes.experiments.driver import Session, sessions
 from phenes.experiments.frozenlake.part import best, first
 from phenes.experiments.frozenlake.settings import ENVIRONMENT, EXPERIMENT, LAST, METHODS, VARIANCE, Settings
 from phenes.experiments.report import mean_se
@@ -82,7 +82,7 @@ class Results:
     version: str
     status: str
     parts: dict[str, dict[str, np.ndarray]]
-    sessions: list[tuple[float, int, int]]  # seconds, parts, processes
+    sessions: list[Session]
 
     @property
     def methods(self) -> list[str]:
@@ -110,10 +110,9 @@ class Results:
 
 def load(store: Store) -> Results:
     run = store.last(EXPERIMENT)
-    settings, seconds = Settings.from_stored(run.about.settings), run.seconds()
-    parts = {name: run[name] for name in settings.parts if name in seconds}
-    sessions = [(seconds[key], int(run[key]["parts"]), int(run[key]["processes"])) for key in run if key.startswith(SESSION)]
-    return Results(settings, run.about.version, run.about.status, parts, sessions)
+    settings, there = Settings.from_stored(run.about.settings), run.keys()
+    parts = {name: run[name] for name in settings.parts if name in there}
+    return Results(settings, run.about.version, run.about.status, parts, sessions(run))
 
 
 def summary(store: Store) -> dict[str, Any]:
