@@ -13,6 +13,7 @@ from phenes.rl.rollouts import acting, door
 from phenes.rl.rollouts.spaces import Spaces
 from phenes.rl.rollouts.trajectory import Trajectory, padded
 
+FEW = 32  # policies: with fewer, the call itself is what costs time
 Step = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
@@ -109,7 +110,9 @@ class Log:
     def trajectory(self, longest: int) -> Trajectory:
         kept = padded(longest, self.limit)
         log = (self.obs, self.action, self.reward, self.mask)
-        return Trajectory(*(np.ascontiguousarray(np.moveaxis(v[:kept], 0, 1)) for v in log if v is not None), self.ended, self.final)
+        return Trajectory(
+            *(np.ascontiguousarray(np.moveaxis(v[:kept], 0, 1)) for v in log if v is not None), ended=self.ended, final_obs=self.final
+        )
 
 
 class Actors:
@@ -124,7 +127,7 @@ class Actors:
 
     def __call__(self, alive: np.ndarray, obs: np.ndarray, t: int) -> tuple[np.ndarray, np.ndarray]:
         """Actions of these, as drawn and as the environment takes them."""
-        if 4 * len(alive) <= self.size:
+        if 4 * len(alive) <= self.size and self.size > FEW:
             self._gather(alive, 1 << (len(alive) - 1).bit_length())
         theta, keys = self.near
         seen = np.zeros((self.size, obs.shape[1]), theta.dtype)

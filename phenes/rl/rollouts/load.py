@@ -59,13 +59,13 @@ def load(env_id: str, backend: str | None = None, workers: Workers = None, **opt
 
 def _compiled(env: Any, env_id: str, workers: Workers, options: dict[str, Any]) -> Rollouts | None:
     written = classic.like(env.unwrapped) if _plain(env) else None
-    return written and Compiled(written, of(env))
+    return Compiled(written, of(env)) if written else None
 
 
 def _physics(env: Any, env_id: str, workers: Workers, options: dict[str, Any]) -> Rollouts | None:
     threads = not isinstance(workers, Executor)
     task = physics.like(env.unwrapped) if threads and _plain(env) else None
-    return task and Host(physics.Threads(env, task, workers), of(env))  # pyright: ignore[reportArgumentType]
+    return Host(physics.Threads(env, task, workers), of(env)) if task else None  # pyright: ignore[reportArgumentType]
 
 
 def _vector(env: Any, env_id: str, workers: Workers, options: dict[str, Any]) -> Rollouts | None:

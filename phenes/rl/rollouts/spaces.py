@@ -36,10 +36,10 @@ def spaces(env_id: str, **options: Any) -> Spaces:
         env.close()
 
 
-def make(env_id: str, options: dict[str, Any]) -> Any:
-    """An environment of Gymnasium. Without its passive checker, which costs a fifth of the time of a small environment."""
+def make(env_id: Any, options: dict[str, Any]) -> Any:
+    """An environment of Gymnasium, of an id or its EnvSpec. Without the passive checker, a fifth of the time of a small environment."""
     gymnasium = library()
-    if not isinstance(env_id, str):
+    if not isinstance(env_id, str | gymnasium.envs.registration.EnvSpec):
         raise ValueError(f"the environment must be the id of one, such as 'CartPole-v1', got {env_id!r}")
     try:
         return gymnasium.make(env_id, **{"disable_env_checker": True, **options})

@@ -34,7 +34,7 @@ class Processes:
     def play(self, policy: Any, theta: Array, keys: Array, deterministic: bool = False, initial_keys: Array | None = None) -> Trajectory:
         """One episode of each individual, see `Rollouts.play`."""
         theta, keys, initial = door.population(theta, keys, initial_keys)
-        double, impl = bool(jax.config.jax_enable_x64), str(jax.random.key_impl(keys))
+        double, impl = jnp.result_type(float) == jnp.float64, str(jax.random.key_impl(keys))
         data = [np.asarray(v) for v in (theta, jax.random.key_data(keys), jax.random.key_data(initial))]
         parts = list(zip(*(np.array_split(v, min(self.parts, len(theta))) for v in data), strict=True))
         rest = (policy, bool(deterministic), double, impl)
@@ -62,5 +62,5 @@ def _join(parts: list[Trajectory]) -> Trajectory:
     def wide(leaf: np.ndarray) -> np.ndarray:
         return np.pad(leaf, [(0, 0), (0, longest - leaf.shape[1])] + [(0, 0)] * (leaf.ndim - 2))
 
-    even = [Trajectory(*(wide(v) for v in part[:4]), part.ended, part.final_obs) for part in parts]
+    even = [Trajectory(*(wide(v) for v in part[:4]), ended=part.ended, final_obs=part.final_obs) for part in parts]
     return jax.tree.map(lambda *leaves: np.concatenate(leaves), *even)

@@ -10,7 +10,8 @@ from typing import Any
 import jax
 from jax.extend.core import ClosedJaxpr, Literal, jaxpr_as_fun
 
-Early, Late = Callable[[Any], list[Any]], Callable[[list[Any], Any], Any]
+Early = Callable[[Any], list[Any]]
+Late = Callable[[list[Any], Any], Any]
 
 
 def staged(function: Callable[[Any, Any], Any], a: Any, b: Any) -> tuple[Early, Late]:
@@ -26,10 +27,11 @@ def staged(function: Callable[[Any, Any], Any], a: Any, b: Any) -> tuple[Early, 
             first.append(equation)
             known.update(equation.outvars)
     used = [v for equation in then for v in _variables(equation.invars)] + _variables(program.outvars)
+    unnamed = program.debug_info._replace(arg_names=None, result_paths=None)
     handed = list(dict.fromkeys(v for v in used if v in known))  # each once, in order
 
     def part(inputs: list[Any], equations: list[Any], results: list[Any]) -> Callable[..., list[Any]]:
-        piece = program.replace(constvars=[], invars=inputs, outvars=results, eqns=equations, debug_info=None)
+        piece = program.replace(constvars=[], invars=inputs, outvars=results, eqns=equations, debug_info=unnamed)
         return jaxpr_as_fun(ClosedJaxpr(piece, []))
 
     early, late = part(given, first, handed), part([*handed, *awaited], then, list(program.outvars))

@@ -25,7 +25,7 @@ class Trajectory(NamedTuple):
 
 def total(x: Trajectory) -> Any:
     """f: the return, the sum of rewards of the steps that were taken."""
-    return (x.reward * x.mask).sum(axis=-1)
+    return (x.reward * x.mask.astype(x.reward.dtype)).sum(axis=-1)
 
 
 def length(x: Trajectory) -> Any:

@@ -6,6 +6,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from tests.laws.statistics import once
+
 
 class Head(NamedTuple):
     """Discrete if there are no bounds; otherwise normal with noise 0.3 around the output, clipped for the environment."""
@@ -24,15 +26,14 @@ class Head(NamedTuple):
 
 
 class Linear(NamedTuple):
-    """out = W obs + b, tanh of it in front of another one if `hidden`."""
+    """out = W obs + b."""
 
     outputs: int
     head: Head
-    gain: float = 1.0
 
     def output(self, theta, obs):
         weight, bias = theta[: -self.outputs].reshape(self.outputs, -1), theta[-self.outputs :]
-        return self.gain * (weight @ obs.astype(theta.dtype)) + bias
+        return weight @ obs.astype(theta.dtype) + bias
 
 
 def for_spaces(spaces):
@@ -47,3 +48,9 @@ def population(spaces, n, seed=0, dtype=np.float64):
     size = policy.outputs * (spaces.obs_dim + 1)
     theta = np.random.default_rng(seed).normal(size=(n, size)).astype(dtype)
     return policy, jnp.asarray(theta), jax.random.split(jax.random.key(seed), n)
+
+
+def play(rollouts, policy, theta, keys, deterministic=False, initial_keys=None):
+    """`rollouts.play` inside of a function that is compiled in a hurry."""
+    compiled = once(lambda theta, keys, initial: rollouts.play(policy, theta, keys, deterministic, initial))
+    return compiled(theta, keys, keys if initial_keys is None else initial_keys)

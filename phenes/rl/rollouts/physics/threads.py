@@ -27,10 +27,8 @@ class Threads:
         self.views: dict[str, list[np.ndarray]] = {name: [] for name in {"qpos", "qvel", "ctrl", *task.fields, *task.early}}
 
     def reset(self, seeds: list[int]) -> np.ndarray:
-        import mujoco
-
         self._grow(len(seeds))
-        model, source, obs = self.inner.model, self.inner.data, []
+        mujoco, model, source, obs = _mujoco(), self.inner.model, self.inner.data, []
         for i, seed in enumerate(seeds):
             obs.append(self.env.reset(seed=seed)[0])
             mujoco.mj_resetData(model, self.bodies[i])
@@ -54,10 +52,8 @@ class Threads:
             self.pool.shutdown()
 
     def _grow(self, n: int) -> None:
-        import mujoco
-
         for _ in range(n - len(self.bodies)):
-            self.bodies.append(mujoco.MjData(self.inner.model))
+            self.bodies.append(_mujoco().MjData(self.inner.model))
             for name, views in self.views.items():
                 views.append(getattr(self.bodies[-1], name))
 
@@ -73,14 +69,19 @@ class Threads:
             other.result()
 
     def _move(self, members: list[int], action: np.ndarray) -> None:
-        from mujoco import mj_rnePostConstraint, mj_step
-
+        step, forces = _mujoco().mj_step, _mujoco().mj_rnePostConstraint if self.task.forces else None
         model, frames, ctrl = self.inner.model, self.inner.frame_skip, self.views["ctrl"]
         for i, given in zip(members, action, strict=True):
             ctrl[i][:] = given
-            mj_step(model, self.bodies[i], nstep=frames)
-            if self.task.forces:
-                mj_rnePostConstraint(model, self.bodies[i])
+            step(model, self.bodies[i], nstep=frames)
+            if forces:
+                forces(model, self.bodies[i])
+
+
+def _mujoco() -> Any:
+    import mujoco
+
+    return mujoco
 
 
 def _stack(views: list[np.ndarray]) -> np.ndarray:

@@ -1,0 +1,72 @@
+"""Small environments of all kinds."""
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+
+OBSERVATIONS = {
+    "box": spaces.Box(-9, 9, (2,), np.float32),
+    "discrete": spaces.Discrete(9),
+    "dict": spaces.Dict(where=spaces.Discrete(9, start=-4), when=spaces.Box(0, 99, (2, 1), np.float32)),
+    "pixels": spaces.Box(0, 255, (3, 2, 1), np.uint8),
+    "huge": spaces.Box(0, 255, (210, 160, 3), np.uint8),
+    "graph": spaces.Sequence(spaces.Discrete(2)),
+}
+ACTIONS = {
+    "two": spaces.Discrete(2, start=1),
+    "box": spaces.Box(-1, 1, (1, 2), np.float32),
+    "many": spaces.MultiDiscrete([2, 2]),
+    "bits": spaces.MultiBinary(2),
+    "whole": spaces.Box(0, 3, (1,), np.int64),
+}
+
+
+class Walk(gymnasium.Env):
+    """A walk on the line from 0: it ends at +-3, and a walker may be caught earlier, after `caught` steps (truncated).
+
+    fails: the step in which a walker whose seed is even fails. strict: steps after the end are an error.
+    """
+
+    def __init__(self, observation="box", action="two", caught=None, fails=None):
+        self.observation_space, self.action_space = OBSERVATIONS[observation], ACTIONS[action]
+        self.observation, self.caught, self.fails = observation, caught, fails
+        self.over = True
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.x, self.t, self.over, self.seed = int(self.np_random.integers(-1, 2)), 0, False, seed
+        return self._seen(), {}
+
+    def step(self, action):
+        assert not self.over, "a step after the end"
+        assert self.action_space.contains(action), f"{action!r} is not an action"
+        if self.t == self.fails and self.seed % 2 == 0:
+            raise ZeroDivisionError("the ground gave way")
+        forward = action == 2 if isinstance(self.action_space, spaces.Discrete) else action[0, 1] > 0
+        self.x, self.t = self.x + (1 if forward else -1), self.t + 1
+        terminated, truncated = abs(self.x) >= 3, self.t == self.caught
+        self.over = terminated or truncated
+        return self._seen(), float(self.x), terminated, truncated, {}
+
+    def _seen(self):
+        return {
+            "box": np.array([self.x, self.t], np.float32),
+            "discrete": self.x + 4,
+            "dict": {"where": self.x, "when": np.array([[self.t], [1]], np.float32)},
+            "pixels": np.full((3, 2, 1), 50 + self.x, np.uint8),
+        }[self.observation]
+
+
+def _vector(mode):
+    def make(num_envs, max_episode_steps=None, **options):
+        limited = lambda: gymnasium.wrappers.TimeLimit(Walk(**options), max_episode_steps)  # noqa: E731
+        return SyncVectorEnv([limited] * num_envs, autoreset_mode=mode)
+
+    return make
+
+
+gymnasium.register("tests/Walk-v0", "tests.rl.rollouts.worlds:Walk", max_episode_steps=20)
+gymnasium.register("tests/Endless-v0", "tests.rl.rollouts.worlds:Walk")
+for mode in AutoresetMode:
+    gymnasium.register(f"tests/Walk{mode.name.title().replace('_', '')}-v0", Walk, vector_entry_point=_vector(mode), max_episode_steps=20)
