@@ -1,0 +1,11 @@
+"""Policies: networks (equinox), heads that make actions of their output, and the scale of observations.
+
+Any equinox module obs -> output can be a policy: `from_network(net, Softmax(3))`.
+"""
+
+from phenes.rl.policies.heads import Head, Normal, Softmax
+from phenes.rl.policies.network import MLP
+from phenes.rl.policies.normalise import Normaliser
+from phenes.rl.policies.policy import Policy, from_network, head_for, policy
+
+__all__ = ["MLP", "Head", "Normal", "Normaliser", "Policy", "Softmax", "from_network", "head_for", "policy"]

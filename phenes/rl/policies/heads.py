@@ -1,0 +1,110 @@
+"""From the output of a network to an action: pi(action | output), and what trajectories need to know of it.
+
+`factor(out)` is L with L L' = the Fisher information of the action in output space. `to_env` is what the environment gets: scaling and
+clipping come after the action whose log pi is taken, so that the score is that of the action before clipping (erratum 20).
+"""
+
+from typing import Any, Protocol
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int, PRNGKeyArray
+
+from phenes import checks
+
+
+class Head(Protocol):
+    """All of one state: out [k]."""
+
+    @property
+    def outputs(self) -> int: ...
+    def sample(self, key: PRNGKeyArray, out: Float[Array, " k"]) -> Array: ...
+    def mode(self, out: Float[Array, " k"]) -> Array: ...
+    def log_prob(self, out: Float[Array, " k"], action: Any) -> Float[Array, ""]: ...
+    def factor(self, out: Float[Array, " k"]) -> Float[Array, "k r"]: ...
+    def to_env(self, action: Any) -> Array: ...
+
+
+class Softmax(eqx.Module):
+    """One of `actions` choices; out holds their logits."""
+
+    actions: int = eqx.field(static=True)
+
+    def __init__(self, actions: int):
+        self.actions = checks.count("actions", actions, 2)
+
+    @property
+    def outputs(self) -> int:
+        return self.actions
+
+    def sample(self, key: PRNGKeyArray, out: Float[Array, " k"]) -> Int[Array, ""]:
+        return jax.random.categorical(key, out)
+
+    def mode(self, out: Float[Array, " k"]) -> Int[Array, ""]:
+        return jnp.argmax(out, axis=-1)
+
+    def log_prob(self, out: Float[Array, " k"], action: Int[Array, ""]) -> Float[Array, ""]:
+        chosen = jax.nn.one_hot(action, self.actions, dtype=out.dtype)
+        return jnp.sum(chosen * jax.nn.log_softmax(out))
+
+    def factor(self, out: Float[Array, " k"]) -> Float[Array, "k r"]:
+        """diag(sqrt pi) - pi sqrt(pi)'; for two actions one column, sqrt(p (1-p)) (-1, 1)'."""
+        pi = jax.nn.softmax(out)
+        root = jnp.sqrt(pi)
+        if self.actions == 2:
+            return jnp.prod(root) * jnp.asarray([[-1.0], [1.0]], out.dtype)
+        return jnp.diag(root) - pi[:, None] * root[None]
+
+    def to_env(self, action: Int[Array, " *n"]) -> Int[Array, " *n"]:
+        return action
+
+
+class Normal(eqx.Module):
+    """N(out, std^2) in units of the action space: +-1 are its bounds, where it has them.
+
+    std: of the action noise, a number or one for each coordinate; it has nothing to do with the spread of the search in theta.
+    """
+
+    std: Float[Array, " a"]
+    low: Float[Array, " a"]
+    high: Float[Array, " a"]
+
+    def __init__(self, std: Any, low: Any, high: Any):
+        low, high = (np.atleast_1d(np.asarray(bound, float)) for bound in (low, high))
+        if low.shape != high.shape or low.ndim != 1 or not np.all(low < high):
+            raise ValueError(f"low and high must be vectors with low < high, got {low} and {high}")
+        std = checks.positive("std", std)
+        if std.ndim:
+            checks.shape("std", std, low.shape, "the bounds of the actions")
+        self.std = jnp.broadcast_to(std, low.shape)
+        self.low, self.high = jnp.asarray(low, self.std.dtype), jnp.asarray(high, self.std.dtype)
+
+    @property
+    def outputs(self) -> int:
+        return self.std.shape[0]
+
+    def sample(self, key: PRNGKeyArray, out: Float[Array, " a"]) -> Float[Array, " a"]:
+        return out + self.std * jax.random.normal(key, out.shape, out.dtype)
+
+    def mode(self, out: Float[Array, " a"]) -> Float[Array, " a"]:
+        return out
+
+    def log_prob(self, out: Float[Array, " a"], action: Float[Array, " a"]) -> Float[Array, ""]:
+        z = (action - out) / self.std
+        return jnp.sum(-0.5 * z * z - jnp.log(self.std) - 0.5 * jnp.log(2 * jnp.pi))
+
+    def factor(self, out: Float[Array, " a"]) -> Float[Array, "a a"]:
+        return jnp.diag(1 / self.std)
+
+    def to_env(self, action: Float[Array, " *n a"]) -> Float[Array, " *n a"]:
+        """Scaled to the box and clipped; where a bound is missing the action is taken as it is."""
+        bounded = jnp.isfinite(self.low) & jnp.isfinite(self.high)
+        low, high = jnp.where(bounded, self.low, -1.0), jnp.where(bounded, self.high, 1.0)
+        shape = (1,) * (action.ndim - 1) + low.shape
+        middle, half = ((high + low) / 2).reshape(shape), ((high - low) / 2).reshape(shape)
+        return jnp.clip(middle + half * action, self.low.reshape(shape), self.high.reshape(shape))
+
+    def with_std(self, std: Any) -> "Normal":
+        return eqx.tree_at(lambda m: m.std, self, jnp.broadcast_to(jnp.asarray(std, self.std.dtype), self.std.shape))

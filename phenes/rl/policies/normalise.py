@@ -1,0 +1,41 @@
+"""Observations at a common scale: a running mean and variance of all that were seen, frozen within a generation."""
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float
+
+CLIP = 10.0  # standard deviations: a coordinate that hardly moved so far must not blow up when it does
+SMALLEST = 1e-8  # variance
+
+
+class Normaliser(eqx.Module):
+    """(obs - mean) / std of the observations seen so far; before any, obs itself."""
+
+    count: Float[Array, ""]
+    mean: Float[Array, " o"]
+    var: Float[Array, " o"]
+
+    @classmethod
+    def start(cls, obs_dim: int) -> "Normaliser":
+        # with the dtype named: a weakly typed start would be another type to the compiled loop than what it returns
+        dtype = jnp.result_type(float)
+        return cls(jnp.zeros((), dtype), jnp.zeros(obs_dim, dtype), jnp.ones(obs_dim, dtype))
+
+    def __call__(self, obs: Float[Array, " o"]) -> Float[Array, " o"]:
+        z = (obs.astype(self.mean.dtype) - self.mean) / jnp.sqrt(jnp.maximum(self.var, SMALLEST))
+        return jnp.clip(z, -CLIP, CLIP)
+
+    def update(self, obs: Float[Array, "n t o"], mask: Bool[Array, "n t"]) -> "Normaliser":
+        """With the observations of a generation added (Chan's formula). Rows that are not finite do not count."""
+        obs = obs.astype(self.mean.dtype)
+        use = (mask & jnp.all(jnp.isfinite(obs), axis=-1))[..., None]
+        new = jnp.sum(use, dtype=self.mean.dtype)
+        n = jnp.maximum(new, 1.0)
+        mean = jnp.sum(jnp.where(use, obs, 0.0), axis=(0, 1)) / n
+        var = jnp.sum(jnp.where(use, obs - mean[None, None], 0.0) ** 2, axis=(0, 1)) / n
+        total = self.count + new
+        share = new / jnp.maximum(total, 1.0)
+        delta = mean - self.mean
+        spread = (1 - share) * self.var + share * var + share * (1 - share) * delta**2
+        seen = total > 0
+        return Normaliser(total, self.mean + share * delta, jnp.where(seen, spread, self.var))

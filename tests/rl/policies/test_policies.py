@@ -1,0 +1,128 @@
+"""Heads, networks, the scale of observations, and rows of the Jacobian."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from phenes.rl.policies import MLP, Normal, Normaliser, Softmax, from_network, policy
+from phenes.rl.rollouts.spaces import Spaces
+from tests.laws.statistics import once
+
+DISCRETE = Spaces("d", 4, 3, None, None, 10, None)
+BOX = Spaces("b", 4, None, np.array([-2.0, -np.inf]), np.array([4.0, np.inf]), 10, None)
+
+
+class Bent(eqx.Module):
+    """A user's own: a bilinear form, with an integer array that is no parameter."""
+
+    a: jax.Array
+    order: jax.Array
+
+    def __call__(self, obs):
+        obs = obs[self.order]
+        return jnp.tanh(self.a @ obs) * obs[0]
+
+
+def fisher(head, out, actions, chance):
+    """sum_a pi(a) e_a e_a', exactly."""
+    e = jax.vmap(jax.grad(head.log_prob), in_axes=(None, 0))(out, actions)
+    return jnp.einsum("a,ai,aj->ij", chance, e, e)
+
+
+@pytest.mark.parametrize("k", [2, 3, 5])
+def test_softmax_factor_is_a_root_of_the_fisher_information(k, key):
+    head, out = Softmax(k), jax.random.normal(key, (k,))
+    L = head.factor(out)
+    np.testing.assert_allclose(L @ L.T, fisher(head, out, jnp.arange(k), jax.nn.softmax(out)), atol=1e-12)
+    assert L.shape == (k, 1 if k == 2 else k)
+    assert int(head.mode(out)) == int(jnp.argmax(out))
+
+
+def test_softmax_draws_with_its_probabilities(key):
+    """Within 4 standard errors, 100,000 draws."""
+    head, out, n = Softmax(3), jnp.asarray([0.5, -1.0, 0.2]), 100_000
+    drawn = np.bincount(np.asarray(jax.vmap(head.sample, in_axes=(0, None))(jax.random.split(key, n), out)), minlength=3) / n
+    pi = np.asarray(jax.nn.softmax(out))
+    assert np.all(np.abs(drawn - pi) < 4 * np.sqrt(pi * (1 - pi) / n))
+
+
+def test_normal_scales_and_clips_after_the_action_whose_score_is_taken():
+    head = Normal([0.5, 0.2], BOX.low, BOX.high)
+    action = jnp.asarray([3.0, 30.0])
+    np.testing.assert_allclose(head.to_env(action), [4.0, 30.0])
+    np.testing.assert_allclose(head.to_env(jnp.asarray([[0.0, 0.0], [-0.5, 2.0]])), [[1.0, 0.0], [-0.5, 2.0]])
+    out = jnp.asarray([1.0, 29.0])
+    np.testing.assert_allclose(jax.grad(head.log_prob)(out, action), [(3.0 - 1.0) / 0.25, 1 / 0.04])  # not that of the clipped 1.0
+    np.testing.assert_allclose(head.factor(out) @ head.factor(out).T, np.diag([4.0, 25.0]))
+    np.testing.assert_allclose(head.with_std(0.1).std, [0.1, 0.1])
+    np.testing.assert_allclose(head.mode(out), out)
+
+
+def test_xavier():
+    net = MLP(jax.random.key(0), 8, 2, (100, 60))
+    for layer, (a, b) in zip(net.layers, [(8, 100), (100, 60), (60, 2)], strict=True):
+        limit = np.sqrt(6 / (a + b))
+        assert 0.9 * limit < float(jnp.abs(layer.weight).max()) <= limit
+        assert not np.any(layer.bias)
+
+
+def test_scale_is_that_of_all_that_was_seen(key):
+    obs = 3.0 + 2.0 * jax.random.normal(key, (4, 6, 5))
+    mask = jnp.arange(6)[None] < jnp.asarray([6, 2, 4, 1])[:, None]
+    obs = obs.at[2, 0, 0].set(jnp.nan)
+    scale = Normaliser.start(5)
+    np.testing.assert_array_equal(scale(obs[0, 0]), obs[0, 0])
+    for part in (slice(0, 1), slice(1, 4)):
+        scale = scale.update(obs[part], mask[part])
+    seen = np.asarray(obs)[np.asarray(mask)]
+    seen = seen[np.isfinite(seen).all(axis=1)]
+    np.testing.assert_allclose([scale.mean, scale.var], [seen.mean(axis=0), seen.var(axis=0)], rtol=1e-12)
+    assert float(scale.count) == len(seen) == 12
+    again = scale.update(obs, jnp.zeros_like(mask))
+    assert eqx.tree_equal(again, scale)
+    assert float(scale(1e9 * jnp.ones(5)).max()) == 10.0
+
+
+@pytest.mark.parametrize("net", [MLP(jax.random.key(1), 4, 3, (5, 6)), Bent(jnp.ones((3, 4)) / 3, jnp.asarray([1, 0, 3, 2]))])
+def test_inner_products_of_rows(net, key):
+    """Of the network's own kind and of any other, scaled or not, with observations at their scale."""
+    scale = Normaliser.start(4).update(2.0 + jax.random.normal(key, (1, 9, 4)), jnp.ones((1, 9), bool))
+    made, theta = from_network(net, Softmax(3), scale)
+    obs, L = jax.random.normal(key, (7, 4)), jax.random.normal(key, (7, 3, 2))
+    J = jnp.einsum("rkc,rkd->rcd", L, jax.jacrev(made.outputs)(theta, obs)).reshape(14, -1)
+    rows = made.features(theta, obs, L)
+    np.testing.assert_allclose(rows.dot(rows), J @ J.T, atol=1e-12)
+    each = jnp.arange(1.0, 2.0 + made.layers().max())
+    np.testing.assert_allclose(rows.dot(rows, each), (J * each[made.layers()][None]) @ J.T, atol=1e-12)
+
+
+@pytest.mark.parametrize("spaces", [DISCRETE, BOX], ids=["discrete", "box"])
+def test_policy_for_spaces(spaces, key):
+    made, theta = policy(key, spaces, (8,))
+    assert theta.shape == (made.dim,) == made.layers().shape
+    obs = jnp.arange(4.0)
+    action = made.head.sample(key, made.output(theta, obs))
+    assert np.isfinite(once(made.log_prob)(theta, obs, action))
+    assert made.observe(jnp.ones((1, 1, 4)), jnp.ones((1, 1), bool)).scale.count == 1
+
+
+def test_a_network_of_the_users_own_is_a_policy():
+    made, theta = from_network(Bent(jnp.ones((2, 4)), jnp.arange(4)), Softmax(2))
+    assert theta.size == 8
+    np.testing.assert_allclose(made.output(jnp.zeros(8), jnp.ones(4)), [0.0, 0.0])
+    assert made.observe(jnp.ones((1, 1, 4)), jnp.ones((1, 1), bool)) is made
+
+
+def test_wrong_arguments():
+    with pytest.raises(ValueError, match="must have parameters"):
+        from_network(lambda obs: obs, Softmax(2))
+    with pytest.raises(ValueError, match="net must be a function"):
+        from_network("mlp", Softmax(2))
+    with pytest.raises(ValueError, match="low < high"):
+        Normal(0.1, [0.0], [0.0])
+    with pytest.raises(ValueError, match="std must have shape"):
+        Normal([0.1, 0.2], [-1.0], [1.0])
+    with pytest.raises(ValueError, match="actions must be an integer of at least 2"):
+        Softmax(1)
