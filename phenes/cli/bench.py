@@ -98,6 +98,19 @@ def steps(seed: Seed = None, quick: Quick = False, as_json: Json = False) -> Non
     _bench("steps", quick, as_json, seed=seed)
 
 
+@app.command("rollouts")
+def rollouts(
+    environments: Annotated[Any, _many(str, "Ids such as CartPole-v1,Swimmer-v5.")] = None,
+    popsize: Annotated[int | None, typer.Option(min=1, help="Policies that play together.", show_default=False)] = None,
+    repeats: Annotated[int | None, typer.Option(min=1, help="Times that each is measured.", show_default=False)] = None,
+    seed: Seed = None,
+    quick: Quick = False,
+    as_json: Json = False,
+) -> None:
+    """Steps of neural policies a second, beside Gymnasium's synchronous vector environment."""
+    _bench("rollouts", quick, as_json, environments=environments, popsize=popsize, repeats=repeats, seed=seed)
+
+
 @app.command("robust")
 def robust(
     seeds: Annotated[int | None, typer.Option(min=1, help="Independent runs of each.", show_default=False)] = None,

@@ -11,6 +11,7 @@ from jaxtyping import Array
 
 from phenes.rl.rollouts import acting, door
 from phenes.rl.rollouts.spaces import Spaces
+from phenes.rl.rollouts.staging import staged
 from phenes.rl.rollouts.trajectory import Trajectory, padded
 
 FEW = 32  # policies: with fewer, the call itself is what costs time
@@ -119,32 +120,45 @@ class Actors:
     """Policies of those who are alive. The compiled call has few sizes: when three quarters are gone, the rest move closer together."""
 
     def __init__(self, policy: Any, theta: Array, keys: Array, deterministic: bool):
-        arrays, rest = eqx.partition(policy, eqx.is_array)
+        self.arrays, rest = eqx.partition(policy, eqx.is_array)
         leaves, tree = jax.tree.flatten(rest)
-        self.decide = functools.partial(_decider(tree, tuple(leaves), deterministic), arrays)
-        self.all = theta, keys
+        self.prepare, self.decide = _stages(tree, tuple(leaves), deterministic)
+        self.all, self.prepared = (theta, keys), None
         self._gather(np.arange(len(theta)), len(theta))
 
     def __call__(self, alive: np.ndarray, obs: np.ndarray, t: int) -> tuple[np.ndarray, np.ndarray]:
         """Actions of these, as drawn and as the environment takes them."""
         if 4 * len(alive) <= self.size and self.size > FEW:
             self._gather(alive, 1 << (len(alive) - 1).bit_length())
-        theta, keys = self.near
+        (theta, keys), rows = self.near, self.row[alive]
         seen = np.zeros((self.size, obs.shape[1]), theta.dtype)
-        seen[self.row[alive]] = obs
-        action, given = jax.device_get(self.decide(theta, (seen, keys, np.int32(t))))
-        return action[self.row[alive]], given[self.row[alive]]
+        seen[rows] = obs
+        call = (self.arrays, theta), (seen, keys, np.int32(t))
+        self.prepared = self.prepare(*call) if self.prepared is None else self.prepared
+        action, given = jax.device_get(self.decide(self.prepared, *call))
+        return action[rows], given[rows]
 
     def _gather(self, who: np.ndarray, size: int) -> None:
         """Into rows of a call of this size; those left over repeat the first."""
         self.size, self.row = size, np.zeros(len(self.all[0]), int)
         self.row[who] = np.arange(len(who))
         index = np.concatenate([who, np.repeat(who[:1], size - len(who))])
-        self.near = tuple(whole[index] for whole in self.all)
+        self.near, self.prepared = tuple(whole[index] for whole in self.all), None
 
 
 @functools.lru_cache(maxsize=32)
-def _decider(tree: Any, leaves: tuple[Any, ...], deterministic: bool) -> Any:
+def _stages(tree: Any, leaves: tuple[Any, ...], deterministic: bool) -> tuple[Any, Any]:
     """Compiled once for each kind of policy: what changes from generation to generation are its arrays."""
     act = acting.actor(jax.tree.unflatten(tree, leaves), deterministic)
-    return jax.jit(lambda arrays, theta, seen: jax.vmap(act, ((None, 0), (0, 0, None)))((arrays, theta), seen))
+
+    def parts(own: Any, seen: Any) -> Any:
+        (arrays, theta), (obs, keys, t) = own, seen
+        return staged(act, (arrays, theta[0]), (obs[0], keys[0], t))
+
+    def prepare(own: Any, seen: Any) -> Any:
+        return jax.vmap(parts(own, seen)[0], ((None, 0),))(own)
+
+    def decide(prepared: Any, own: Any, seen: Any) -> Any:
+        return jax.vmap(parts(own, seen)[1], (0, (0, 0, None)))(prepared, seen)
+
+    return jax.jit(prepare), jax.jit(decide)

@@ -101,7 +101,7 @@ def test_part_of_a_larger_program_under_vmap(key):
     policy, theta, _ = population(rollouts.spaces, 6)
     keys = jax.random.split(key, 2)
     together = once(jax.vmap(lambda k: rollouts.play(policy, theta, jax.random.split(k, 6))))(keys)
-    alone = rollouts.play(policy, theta, jax.random.split(keys[1], 6))
+    alone = play(rollouts, policy, theta, jax.random.split(keys[1], 6))
     jax.tree.map(lambda a, b: np.testing.assert_allclose(a[1], b, atol=1e-9), together, alone)
 
 
