@@ -1,7 +1,6 @@
 """The door: the fastest way to play an environment that is real for it."""
 
 from collections.abc import Callable
-from concurrent.futures import Executor
 from typing import Any, Protocol
 
 from jaxtyping import Array
@@ -13,7 +12,7 @@ from phenes.rl.rollouts.host import Host
 from phenes.rl.rollouts.spaces import Spaces, library, make, of
 from phenes.rl.rollouts.trajectory import Trajectory
 
-Workers = int | Executor | None
+Workers = Any  # None, a number, or what `phenes.minimize` takes as workers
 PLAIN = {"TimeLimit", "OrderEnforcing", "PassiveEnvChecker"}  # wrappers that change nothing but the length of an episode
 
 
@@ -44,7 +43,7 @@ def load(env_id: str, backend: str | None = None, workers: Workers = None, **opt
 
     backend: "jax" (classic control, compiled), "mujoco" (physics in threads), "vector" (the environment's own vector form) or
     "gymnasium" (anything); the first of these that is there if none is given.
-    workers: threads of "mujoco" (as many as there are cores unless given), processes of "gymnasium" (or any Executor).
+    workers: threads of "mujoco" (as many as there are cores unless given), processes of "gymnasium" (or an Executor).
     """
     if backend is not None and backend not in BACKENDS:
         raise ValueError(f"backend must be one of {', '.join(BACKENDS)}, got {backend!r}")
@@ -63,9 +62,9 @@ def _compiled(env: Any, env_id: str, workers: Workers, options: dict[str, Any]) 
 
 
 def _physics(env: Any, env_id: str, workers: Workers, options: dict[str, Any]) -> Rollouts | None:
-    threads = not isinstance(workers, Executor)
-    task = physics.like(env.unwrapped) if threads and _plain(env) else None
-    return Host(physics.Threads(env, task, workers), of(env)) if task else None  # pyright: ignore[reportArgumentType]
+    here = workers is None or isinstance(workers, int)
+    task = physics.like(env.unwrapped) if here and _plain(env) else None
+    return Host(physics.Threads(env, task, workers), of(env)) if task else None
 
 
 def _vector(env: Any, env_id: str, workers: Workers, options: dict[str, Any]) -> Rollouts | None:
