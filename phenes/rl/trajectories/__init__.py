@@ -1,0 +1,51 @@
+"""Gradient estimators on trajectories. One signature, as everywhere: `estimator(p, q, batch, w) -> g`, p a `Trajectories`.
+
+| estimator | unbiased | variance | cost beside one backward pass |
+|---|---|---|---|
+| Genotype() | yes | the evolution strategy's | - |
+| Reparameterised() | yes | small for short episodes or much action noise, else enormous | - |
+| mix() | yes | smallest if the policy is nearly linear; may be large on long episodes | inner products of rows at the mean |
+| guarded_mix() | yes | as mix, and never far above the genotype's | the same, and one more backward pass |
+| curved_mix() | yes | smallest where it matters | about four times that of mix |
+| linearised() | nearly | smallest | as mix |
+| ScoreAtMean() | no | small | - |
+
+Those of `phenes.estimators` that need log p alone (genotype, reparameterised, information_mix) work too. `credited` gives single steps a
+weight of their own: the reward that followed, less what was to be expected. `by_signal` chooses among several.
+"""
+
+from phenes.rl.rollouts.trajectory import Trajectory, total
+from phenes.rl.trajectories.base import ByTrajectory
+from phenes.rl.trajectories.choice import BySignal, by_signal
+from phenes.rl.trajectories.credit import Credited, credited
+from phenes.rl.trajectories.curved import CurvedMix, curved_mix
+from phenes.rl.trajectories.law import Trajectories
+from phenes.rl.trajectories.linearised import Linearised, linearised
+from phenes.rl.trajectories.mix import GuardedMix, Mix, guarded_mix, mix
+from phenes.rl.trajectories.scores import Genotype, Reparameterised, ScoreAtMean
+from phenes.rl.trajectories.signal import Signal, agreement, signal
+
+__all__ = [
+    "BySignal",
+    "ByTrajectory",
+    "Credited",
+    "CurvedMix",
+    "Genotype",
+    "GuardedMix",
+    "Linearised",
+    "Mix",
+    "Reparameterised",
+    "ScoreAtMean",
+    "Signal",
+    "Trajectories",
+    "Trajectory",
+    "agreement",
+    "by_signal",
+    "credited",
+    "curved_mix",
+    "guarded_mix",
+    "linearised",
+    "mix",
+    "signal",
+    "total",
+]

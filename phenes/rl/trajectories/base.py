@@ -1,0 +1,58 @@
+"""What all estimators on trajectories share: a score for each individual, and the gradient as their weighted mean."""
+
+import abc
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from phenes import checks
+from phenes.batch import Batch
+from phenes.search.gaussian import IsotropicGaussian, replace
+
+Q = TypeVar("Q", bound=Any)
+AT_ONCE = 20_000  # steps in one batch: what they leave behind on the way through the network should stay in the cache
+
+
+class ByTrajectory(eqx.Module):
+    """estimator(p, q, batch, w) -> g for `Trajectories` and `IsotropicGaussian` search with a fixed spread (its part of g is 0).
+
+    g is the plain gradient d E W(f) / d mean; `metric.natural` multiplies it by s^2.
+    """
+
+    @abc.abstractmethod
+    def scores(self, p: Any, q: IsotropicGaussian, batch: Batch, weight: Float[Array, "n t"] | None = None) -> Float[Array, "n d"]:
+        """The score of each individual. weight: of each step, which must depend on x (and on the past) alone; None is 1."""
+
+    def contributions(self, p: Any, q: IsotropicGaussian, batch: Batch, w: Float[Array, " n"]) -> Float[Array, "n d"]:
+        """w_i s_i of each individual; the gradient is their mean. An individual whose score is not finite contributes nothing."""
+        scores = self.scores(p, q, batch)
+        return jnp.where(jnp.all(jnp.isfinite(scores), axis=1, keepdims=True), w[:, None] * scores, 0.0)
+
+    def advance(self, p: Any, q: IsotropicGaussian, batch: Batch, w: Float[Array, " n"]) -> "tuple[Float[Array, 'n d'], ByTrajectory]":
+        """What the individuals contribute, and the estimator with what it has learnt from them."""
+        after = self.observe(p, q, batch) if hasattr(self, "observe") else self  # pyright: ignore[reportAttributeAccessIssue]
+        return self.contributions(p, q, batch, w), after
+
+    def __call__(self, p: Any, q: Q, batch: Batch, w: Float[Array, " n"]) -> Q:
+        checks.family(q, q, IsotropicGaussian, "gradient on trajectories")
+        return gradient(q, self.contributions(p, q, batch, w))
+
+
+def gradient(q: Q, contributions: Float[Array, "n d"]) -> Q:
+    """Their mean, shaped like q."""
+    return replace(q, mean=jnp.mean(contributions, axis=0), log_std=jnp.zeros_like(q.log_std))
+
+
+def individually(function: Callable[..., Array], n: int, steps: int, *arrays: Any) -> Array:
+    """function of one individual for all of them, as many at a time as are good for it."""
+    most = max(1, AT_ONCE // max(steps, 1))
+    if n <= most:
+        return jax.vmap(function)(*arrays)
+    at_once = max(k for k in range(1, most + 1) if n % k == 0)  # equal parts: one program for all
+    parts = jax.tree.map(lambda leaf: leaf.reshape(n // at_once, at_once, *leaf.shape[1:]), arrays)
+    out = jax.lax.map(lambda part: jax.vmap(function)(*part), parts)
+    return out.reshape(n, *out.shape[2:])

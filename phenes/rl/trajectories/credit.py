@@ -1,0 +1,145 @@
+"""Weights of single steps: the reward that followed, less what was to be expected in that state.
+
+A step cannot change what was paid before it, and what was to be expected does not depend on the action: taking both out leaves the mean
+of the gradient as it is. What is to be expected is learnt from past generations alone, by ridge regression on fixed features.
+"""
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jaxtyping import Array, Float
+
+from phenes import checks
+from phenes.batch import Batch
+from phenes.rl.policies import Normaliser
+from phenes.rl.rollouts.trajectory import Trajectory
+from phenes.rl.trajectories.base import ByTrajectory, individually
+from phenes.rl.trajectories.linear import along
+from phenes.search.gaussian import IsotropicGaussian
+
+FEATURES = 64  # random tanh units, beside the observation itself, its squares and the time
+RIDGE = 1e-3
+
+
+class Value(eqx.Module):
+    """What is to be expected from (obs, time) on: linear in fixed features. gram and moment: running sums of past generations."""
+
+    units: Float[Array, "o1 k"]
+    gram: Float[Array, "m m"]
+    moment: Float[Array, " m"]
+    mass: Float[Array, ""]
+
+    @classmethod
+    def start(cls, obs_dim: int, dtype: Any) -> "Value":
+        rng = np.random.default_rng(obs_dim)  # features are no part of the randomness of a run
+        units = jnp.asarray(rng.normal(size=(obs_dim + 1, FEATURES)), dtype)
+        m = 2 * obs_dim + FEATURES + 4
+        return cls(units, jnp.zeros((m, m), dtype), jnp.zeros(m, dtype), jnp.zeros((), dtype))
+
+    def features(self, obs: Float[Array, "t o"], time: Float[Array, " t"]) -> Float[Array, "t m"]:
+        one = jnp.ones_like(time)
+        powers = jnp.stack([one, time, time**2, time**3], axis=-1)
+        hidden = jnp.tanh(jnp.concatenate([obs, one[:, None]], axis=-1) @ self.units)
+        return jnp.concatenate([powers, obs, obs**2, hidden], axis=-1)
+
+    def fitted(self) -> Float[Array, " m"]:
+        """The coefficients; 0 before there are data."""
+        weight = jnp.where(self.mass > 0, self.mass, 1.0)
+        ridge = RIDGE * jnp.eye(self.moment.size, dtype=self.moment.dtype)
+        return jnp.linalg.solve(self.gram / weight + ridge, self.moment / weight)
+
+
+class Credited(ByTrajectory):
+    """See `credited`."""
+
+    estimator: ByTrajectory
+    discount: float = eqx.field(static=True)
+    memory: float = eqx.field(static=True)
+    standardise: bool = eqx.field(static=True)
+    value: Value | None = None
+
+    def start(self, p: Any, q: IsotropicGaussian, batch: Batch) -> "Credited":
+        inner = self.estimator.start(p, q, batch) if hasattr(self.estimator, "start") else self.estimator  # pyright: ignore
+        return Credited(inner, self.discount, self.memory, self.standardise, Value.start(batch.x.obs.shape[-1], q.mean.dtype))
+
+    def observe(self, p: Any, q: IsotropicGaussian, batch: Batch) -> "Credited":
+        """Learn from a generation, after its gradient was taken."""
+        inner = self.estimator.observe(p, q, batch) if hasattr(self.estimator, "observe") else self.estimator  # pyright: ignore
+        value, x = self._value(), batch.x
+        taken = x.mask.astype(q.mean.dtype)
+        y = self._to_go(x, q.mean.dtype)
+
+        def one(x, taken, y):
+            F = value.features(*_seen(p, x)) * taken[:, None]
+            return jnp.concatenate([F.T @ F, (F.T @ y)[:, None]], axis=1)
+
+        sums = jnp.sum(individually(one, *along(batch), x, taken, y), axis=0)
+        good, keep = jnp.all(jnp.isfinite(sums)), self.memory
+        new = eqx.tree_at(
+            lambda v: (v.gram, v.moment, v.mass),
+            value,
+            (keep * value.gram + sums[:, :-1], keep * value.moment + sums[:, -1], keep * value.mass + jnp.sum(taken)),
+        )
+        kept = jax.tree.map(lambda a, b: jnp.where(good, a, b), new, value)
+        return Credited(inner, self.discount, self.memory, self.standardise, kept)
+
+    def weights(self, p: Any, x: Trajectory) -> Float[Array, "n t"]:
+        value = self._value()
+        coefficients = value.fitted()
+        dtype = coefficients.dtype
+        expected = jax.vmap(lambda x: value.features(*_seen(p, x)) @ coefficients)(x)
+        advantage = jnp.where(x.mask, self._to_go(x, dtype) - expected, 0.0)
+        advantage = jnp.where(jnp.isfinite(advantage), advantage, 0.0)
+        if not self.standardise:
+            return advantage
+        size = jnp.sqrt(jnp.sum(advantage**2) / jnp.maximum(jnp.sum(x.mask.astype(dtype)), 1.0))
+        return advantage / jnp.where(size > 0, size, 1.0)
+
+    def scores(self, p: Any, q: IsotropicGaussian, batch: Batch, weight: Float[Array, "n t"] | None = None) -> Float[Array, "n d"]:
+        return self.estimator.scores(p, q, batch, self.weights(p, batch.x) if weight is None else weight)
+
+    def contributions(self, p: Any, q: IsotropicGaussian, batch: Batch, w: Float[Array, " n"]) -> Float[Array, "n d"]:
+        """The steps have their own weights; those of the population are not used."""
+        return self.scores(p, q, batch)
+
+    def _to_go(self, x: Trajectory, dtype: Any) -> Float[Array, "n t"]:
+        reward = jnp.where(x.mask & jnp.isfinite(x.reward), x.reward, 0.0).astype(dtype)
+
+        def back(later, reward):
+            now = reward + self.discount * later
+            return now, now
+
+        return lax.scan(back, jnp.zeros_like(reward[:, 0]), reward.T, reverse=True)[1].T
+
+    def _value(self) -> Value:
+        if self.value is None:
+            raise ValueError("credited learns from past generations: call start first, or leave it to phenes.es")
+        return self.value
+
+
+def _seen(p: Any, x: Trajectory) -> tuple[Float[Array, "t o"], Float[Array, " t"]]:
+    """Observations at their common scale, and the time from 0 to 1."""
+    scale: Normaliser | None = p.policy.scale
+    obs = x.obs if scale is None else jax.vmap(scale)(x.obs)
+    steps = x.mask.shape[0]
+    limit = getattr(getattr(p.env, "spaces", None), "limit", steps)
+    return obs, jnp.arange(steps, dtype=obs.dtype) / limit
+
+
+def credited(estimator: ByTrajectory, discount: float = 1.0, memory: float = 0.8, standardise: bool = True) -> Credited:
+    """`estimator` with the reward to go less its expectation as the weight of each step; the weights of the population are not used.
+
+    As unbiased as the estimator for the gradient of E f, with discount 1 and standardise False. standardise: divide by the root mean square
+    of the weights, a bias of O(1/N). discount: below 1 it looks less far ahead, a bias for less variance. memory: the share of what was
+    learnt of the expected reward that is kept from generation to generation.
+    """
+    if not isinstance(estimator, ByTrajectory):
+        raise ValueError(f"estimator must be one of trajectories, such as mix(), got {estimator!r}")
+    if not (0 < discount <= 1 and 0 <= memory < 1):
+        raise ValueError(f"discount must be in (0, 1] and memory in [0, 1), got {discount} and {memory}")
+    checks.function("estimator", estimator, "phenes.rl.trajectories.mix()")
+    return Credited(estimator, discount, memory, standardise)
