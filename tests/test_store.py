@@ -137,7 +137,7 @@ def test_a_damaged_part(path):
     with Store(path) as store:
         run = store.begin("toy", SETTINGS)
         run.add("a", arrays(1.0), 0.0)
-        store._commit("UPDATE parts SET payload = ?", b"PK")
+        store._commit(("UPDATE parts SET payload = ?", (b"PK",)))
         with pytest.raises(ValueError, match=r"part 'a' of .* is damaged"):
             run["a"]
 

@@ -1,19 +1,17 @@
 """One call: the library asks, realises, evaluates and tells until there is nothing more to gain."""
 
-import contextlib
 import dataclasses
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
 
 from phenes.evaluate import Evaluate
-from phenes.optimizer import record
+from phenes.optimizer import asynchronous as asynchronously
+from phenes.optimizer import generations, record
+from phenes.optimizer.follow import Callback, Followed
 from phenes.optimizer.optimizer import Optimizer
 from phenes.optimizer.result import Result
-
-Callback = Callable[[Result], Any]
 
 
 def minimize(
@@ -26,12 +24,16 @@ def minimize(
     budget: int | None = None,
     target: float | None = None,
     popsize: int | None = None,
-    workers: int | Executor | None = None,
+    workers: int | str | Executor | None = None,
+    timeout: float | None = None,
+    max_attempts: int = 3,
+    asynchronous: bool = False,
     vectorized: bool = False,
     realises: bool = False,
     callback: Callback | None = None,
     progress: bool = False,
     checkpoint: str | Path | None = None,
+    resume: bool = True,
     seed: int = 0,
 ) -> Result:
     """Minimise E f(x), where x is what becomes of the theta that is chosen.
@@ -43,18 +45,18 @@ def minimize(
     "learn" for experiments that realise x themselves. None: x = theta.
     realises: f takes theta and returns (x, value), as a lab does; NaN coordinates of x were not measured.
     bounds: of theta, (low, high) or pairs as in SciPy; x may fall outside. budget: evaluations. target: stop when E f is below it.
-    workers: processes, or any Executor. callback: called with the present Result after each update, ends the run by returning True.
-    checkpoint: a file in which every evaluation is kept; the same call with the same file goes on where it was.
+    workers: processes; "dask://host:port" or a Dask Client; "ray"; or any Executor. The run does not depend on their number.
+    timeout: seconds for one evaluation, which has failed after that. max_attempts: how often a point is evaluated if workers die with it;
+    1 for experiments that must not be made twice: what is lost has then failed. asynchronous: tell each value as it comes, without waiting
+    for the slowest of a generation; the run then depends on the order in which values come.
+    callback: called with the present Result after each update, ends the run by returning True.
+    checkpoint: a file in which every evaluation is kept; the same call with the same file goes on where it was, or with resume=False
+    starts a new run in the file. `phenes watch FILE` follows it.
     """
-    return _solve(
-        f,
-        Optimizer(x0, sigma0, noise, bounds=bounds, popsize=popsize, budget=budget, target=target, seed=seed),
-        Evaluate(f, realises=realises, vectorized=vectorized, workers=workers),
-        record.settings(x0, sigma0, noise, bounds, popsize, seed, False),
-        checkpoint,
-        callback,
-        progress,
-    )
+    evaluate = Evaluate(f, realises=realises, vectorized=vectorized, workers=workers, timeout=timeout, max_attempts=max_attempts)
+    opt = Optimizer(x0, sigma0, noise, bounds=bounds, popsize=popsize, budget=budget, target=target, seed=seed)
+    settings = record.settings(x0, sigma0, noise, bounds, popsize, seed, False)
+    return _solve(opt, evaluate, settings, checkpoint, resume, asynchronous, callback, progress)
 
 
 def maximize(
@@ -67,79 +69,35 @@ def maximize(
     budget: int | None = None,
     target: float | None = None,
     popsize: int | None = None,
-    workers: int | Executor | None = None,
+    workers: int | str | Executor | None = None,
+    timeout: float | None = None,
+    max_attempts: int = 3,
+    asynchronous: bool = False,
     vectorized: bool = False,
     realises: bool = False,
     callback: Callback | None = None,
     progress: bool = False,
     checkpoint: str | Path | None = None,
+    resume: bool = True,
     seed: int = 0,
 ) -> Result:
     """Maximise E f(x); everything else as in `minimize`."""
-    return _solve(
-        f,
-        Optimizer(x0, sigma0, noise, bounds=bounds, popsize=popsize, budget=budget, target=target, seed=seed, maximize=True),
-        Evaluate(f, realises=realises, vectorized=vectorized, workers=workers),
-        record.settings(x0, sigma0, noise, bounds, popsize, seed, True),
-        checkpoint,
-        callback,
-        progress,
-    )
+    evaluate = Evaluate(f, realises=realises, vectorized=vectorized, workers=workers, timeout=timeout, max_attempts=max_attempts)
+    opt = Optimizer(x0, sigma0, noise, bounds=bounds, popsize=popsize, budget=budget, target=target, seed=seed, maximize=True)
+    settings = record.settings(x0, sigma0, noise, bounds, popsize, seed, True)
+    return _solve(opt, evaluate, settings, checkpoint, resume, asynchronous, callback, progress)
 
 
-def _solve(f, opt: Optimizer, evaluate: Evaluate, settings: dict[str, Any], checkpoint, callback, progress: bool) -> Result:
-    if not callable(f):
-        raise ValueError(f"f must be a function of x such as lambda x: np.sum(x**2), got {f!r}")
+def _solve(
+    opt: Optimizer, evaluate: Evaluate, settings: dict[str, Any], checkpoint, resume, asynchronous: bool, callback, progress: bool
+) -> Result:
     if opt.learns and not evaluate.realises:
         raise ValueError("noise='learn' needs an experiment that realises x: give realises=True and an f that returns (x, value)")
-    errors: dict[str, None] = {}  # in order, each once
-    with record.Checkpoint(checkpoint, settings) as kept, _bar(progress, opt) as show:
-        _loop(opt, evaluate, kept, errors, callback, show)
-    return dataclasses.replace(opt.result, errors=tuple(errors)[:3])
-
-
-def _loop(opt: Optimizer, evaluate: Evaluate, kept: record.Checkpoint, errors: dict[str, None], callback, show) -> None:
-    generation = kept.replay(opt)
-    while not opt.stop():
-        started = time.perf_counter()
-        theta = opt.ask()
-        theta = theta[: max(opt.budget - opt.nfev, 1)]
-        x = theta if evaluate.realises else opt.channel.draw(opt.seed, generation, theta)
-        values = evaluate(x)
-        if generation == 0 and len(values.errors) == len(theta):
-            raise RuntimeError(f"f failed on all of the first {len(theta)} evaluations, first with {values.errors[0]}")
-        errors |= dict.fromkeys(values.errors)
-        x = values.x if values.x is not None else x
-        kept.add(generation, theta, x, values.f, time.perf_counter() - started)
-        opt.tell(theta, values.f, realised=x)
-        generation += 1
-        show(opt)
-        if callback is not None and _wants_to_stop(callback, opt.result):
-            return
-    kept.finish()
-
-
-def _wants_to_stop(callback: Callback, result: Result) -> bool:
-    try:
-        return bool(callback(result) is True)
-    except StopIteration:  # as in SciPy
-        return True
-
-
-@contextlib.contextmanager
-def _bar(wanted: bool, opt: Optimizer) -> Iterator[Callable[[Optimizer], None]]:
-    """A line with the estimate of E f and the time left of the budget."""
-    if not wanted:
-        yield lambda opt: None
-        return
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.completed:.0f}/{task.total:.0f}"), BarColumn(), TimeRemainingColumn(), TextColumn("{task.description}"))
-    with Progress(*columns) as bar:
-        task = bar.add_task("", total=opt.budget)
-
-        def show(opt: Optimizer) -> None:
-            fun, se = opt.estimate
-            bar.update(task, completed=opt.nfev, description=f"E f = {fun:.5g} ± {se:.1g}  {opt.phase}")
-
-        yield show
+    if asynchronous and evaluate.vectorized:
+        raise ValueError("asynchronous and vectorized exclude each other: values of a whole population come together")
+    loop = asynchronously if asynchronous else generations
+    settings |= {"asynchronous": True} if asynchronous else {}
+    prompt, once = evaluate.engine is not None or evaluate.realises, evaluate.max_attempts == 1
+    with record.Checkpoint(checkpoint, settings, resume, prompt, once) as kept, Followed(opt, callback, progress) as follow:
+        kept.finish("done" if loop.run(opt, evaluate, kept, follow) else "stopped")
+    return dataclasses.replace(opt.result, errors=tuple(follow.errors))

@@ -8,6 +8,7 @@ import numpy as np
 from phenes.adaptive import Adaptive
 from phenes.optimizer import door
 from phenes.optimizer.channel import Measured, Moments, as_channel
+from phenes.optimizer.history import History
 from phenes.optimizer.learning import Learnt, Residuals, expected_moments, misfit
 from phenes.optimizer.result import Result
 
@@ -64,13 +65,13 @@ class Optimizer:
         self._told: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
         self._waiting = 0
         self._failed, self._barren = 0, 0
-        self._history: dict[str, list[Any]] = {name: [] for name in ("nfev", "x", "fun", "fun_se", "f_median", "spread", "phase")}
+        self._history = History()
         self.nfev, self.generation = 0, 0
         self.warning: str | None = None
 
     def ask(self, n: int | None = None) -> np.ndarray:
         """Intended theta to try, [n, d]; by default a whole generation. May be asked again before anything is told."""
-        return self._engine.ask(self.popsize if n is None else door.popsize(n))
+        return self._engine.ask(self.popsize if n is None else door.whole("n", n, 1))
 
     def tell(self, theta: Any, f: Any, realised: Any = None) -> None:
         """Values of f at what became of theta: rows of `theta` [n, d], numbers `f` [n], and the measured x `realised` [n, d]."""
@@ -114,6 +115,17 @@ class Optimizer:
         return self._engine.phase
 
     @property
+    def spread(self) -> np.ndarray:
+        """Standard deviation of the search in each coordinate."""
+        return np.asarray(self._engine.spread).copy()
+
+    @property
+    def noise_std(self) -> np.ndarray:
+        """Standard deviation of x - theta in each coordinate, as it is taken to be now."""
+        cov = self._known.cov
+        return np.sqrt(np.diag(cov) if cov.ndim == 2 else cov)
+
+    @property
     def noise(self) -> Learnt | Moments:
         """What is taken for the law of x - theta: learnt, or declared (mean and covariance)."""
         return self._residuals.learn() if self.learns else self._known
@@ -132,8 +144,8 @@ class Optimizer:
             success=bool(self.generation) and np.isfinite(fun) and not failing,
             message=_message(reasons, self.generation),
             failed=self._failed,
-            spread=np.asarray(self._engine.spread).copy(),
-            history={name: np.asarray(values) for name, values in self._history.items()},
+            spread=self.spread,
+            history=self._history.arrays(),
             noise=str(self._residuals.learn()) if self.learns and self._residuals.samples else "",
         )
         return answer if self.sign > 0 else answer.negated()
@@ -178,9 +190,8 @@ class Optimizer:
     def _note(self, f: np.ndarray) -> None:
         fun, se = self._estimate()
         finite = f[np.isfinite(f)]
-        entry = (self.nfev, self.mean, fun, se, np.median(finite) if finite.size else np.nan, self._engine.spread, self._engine.phase)
-        for values, value in zip(self._history.values(), entry, strict=True):
-            values.append(value)
+        median = np.median(finite) if finite.size else np.nan
+        self._history.add(self.nfev, self.mean, fun, se, median, self._engine.spread, self._engine.phase)
 
     def _reached(self) -> bool:
         """With confidence: the estimate is below the target by two standard errors."""

@@ -1,29 +1,15 @@
-"""The run record: one SQLite file in WAL mode that holds what was run, with which settings, and every part as soon as it is there.
+"""The file of runs: opened, checked, written in transactions."""
 
-    with store.Store(path) as record:
-        run = record.begin("bbob", settings, resume=True)     # the run to go on with, or a new one
-        for part in parts:
-            if part.key not in run.keys():
-                run.add(part.key, {"gap": gap}, seconds)        # on disk when this returns
-        run.finish()
-    arrays = run["f07/PAES"]
-
-A part is a dictionary of NumPy arrays. Files hold data only: settings as JSON, arrays in NumPy's npz form without pickled objects. A
-process that is killed loses the part it was working on and nothing else; others may read while one writes.
-"""
-
-import datetime
-import io
 import json
 import sqlite3
-import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-import numpy as np
-
 import phenes
+from phenes.store.lock import Lock
+from phenes.store.run import Run
+from phenes.store.times import now
 
 MAGIC = 0x70686E73  # "phns" in the header of the file: this is ours
 FORMAT = 1
@@ -52,6 +38,7 @@ class Store:
 
     def __init__(self, path: str | Path, create: bool = True):
         self.path = Path(path)
+        self.locks: dict[int, Lock] = {}
         if not create and not self.path.exists():
             raise ValueError(f"{self.path} does not exist: there is no run to read")
         try:
@@ -67,33 +54,57 @@ class Store:
 
     def close(self) -> None:
         self.connection.close()
+        while self.locks:
+            self.locks.popitem()[1].release()
 
     def runs(self) -> list[About]:
         """All runs of the file, the oldest first."""
         rows = self._all("SELECT id, experiment, settings, version, started, status FROM runs ORDER BY id")
-        return [About(id_, experiment, json.loads(settings), *rest) for id_, experiment, settings, *rest in rows]
+        return [About(id_, experiment, self._settings(settings), *rest) for id_, experiment, settings, *rest in rows]
 
-    def begin(self, experiment: str, settings: Mapping[str, Any], resume: bool = False) -> "Run":
-        """A new run; with `resume` the last one of this experiment, if there is one, which must have the same settings."""
+    def begin(self, experiment: str, settings: Mapping[str, Any], resume: bool = False) -> Run:
+        """A new run; with `resume` the last one of this experiment, if there is one, which must have the same settings.
+
+        It is this process's until the store is closed: another that begins it is refused.
+        """
         plain = _plain(settings)
         before = self._last(experiment) if resume else None
         if before is not None:
             _check_same(before.settings, plain, self.path)
-            self._commit("UPDATE runs SET status = 'running' WHERE id = ?", before.id)
+            self._claim(before.id)
+            self._commit(("UPDATE runs SET status = 'running' WHERE id = ?", (before.id,)))
             return Run(self, before._replace(status="running"))
-        row = (experiment, json.dumps(plain), phenes.__version__, _now(), "running")
-        id_ = self._commit("INSERT INTO runs (experiment, settings, version, started, status) VALUES (?, ?, ?, ?, ?)", *row)
+        row = (experiment, json.dumps(plain), phenes.__version__, now(), "running")
+        id_ = self._commit(("INSERT INTO runs (experiment, settings, version, started, status) VALUES (?, ?, ?, ?, ?)", row))
+        self._claim(id_)
         return Run(self, About(id_, experiment, plain, *row[2:]))
 
-    def last(self, experiment: str) -> "Run":
+    def last(self, experiment: str) -> Run:
         """The last run of an experiment, to be read."""
         about = self._last(experiment)
         if about is None:
             raise ValueError(f"{self.path} holds no run of {experiment!r}")
         return Run(self, about)
 
+    def __getitem__(self, id_: int) -> Run:
+        """The run of this number, to be read."""
+        for about in self.runs():
+            if about.id == id_:
+                return Run(self, about)
+        raise ValueError(f"{self.path} holds no run {id_}")
+
+    def _claim(self, id_: int) -> None:
+        if id_ not in self.locks:
+            self.locks[id_] = Lock(self.path, id_)
+
     def _last(self, experiment: str) -> About | None:
         return next((about for about in reversed(self.runs()) if about.experiment == experiment), None)
+
+    def _settings(self, text: str) -> dict[str, Any]:
+        try:
+            return dict(json.loads(text))
+        except (ValueError, TypeError) as error:
+            raise ValueError(f"{self.path} is damaged: the settings of a run are not JSON") from error
 
     def _all(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
         try:
@@ -101,53 +112,24 @@ class Store:
         except sqlite3.Error as error:
             raise ValueError(f"{self.path} cannot be read: {error}") from error
 
-    def _commit(self, statement: str, *values: Any) -> int:
-        """One statement, one transaction."""
+    def _commit(self, *statements: tuple[str, tuple[Any, ...]]) -> int:
+        """One transaction."""
+        last = 0
         try:
             with self.connection:
-                return self.connection.execute(statement, values).lastrowid or 0
+                for statement, values in statements:
+                    last = self.connection.execute(statement, values).lastrowid or 0
+            return last
         except sqlite3.IntegrityError as error:
             raise ValueError(f"{self.path} already holds this part: {error}") from error
         except sqlite3.Error as error:
-            raise ValueError(f"{self.path} cannot be written: {error}") from error
-
-
-class Run:
-    """One run: a mapping from the key of a part to its arrays."""
-
-    def __init__(self, store: Store, about: About):
-        self.store, self.about = store, about
-
-    def keys(self) -> set[str]:
-        return {key for (key,) in self.store._all("SELECT key FROM parts WHERE run = ?", self.about.id)}
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(sorted(self.keys()))
-
-    def __contains__(self, key: str) -> bool:
-        return key in self.keys()
-
-    def __getitem__(self, key: str) -> dict[str, np.ndarray]:
-        rows = self.store._all("SELECT payload FROM parts WHERE run = ? AND key = ?", self.about.id, key)
-        if not rows:
-            raise KeyError(key)
-        return _unpack(rows[0][0], f"part {key!r} of {self.store.path}")
-
-    def seconds(self) -> dict[str, float]:
-        """How long each part took."""
-        return dict(self.store._all("SELECT key, seconds FROM parts WHERE run = ?", self.about.id))
-
-    def add(self, key: str, arrays: Mapping[str, Any], seconds: float) -> None:
-        payload = _pack(arrays)
-        self.store._commit("INSERT INTO parts VALUES (?, ?, ?, ?, ?)", self.about.id, key, payload, float(seconds), _now())
-
-    def finish(self, status: str = "done") -> None:
-        self.store._commit("UPDATE runs SET status = ? WHERE id = ?", status, self.about.id)
+            raise ValueError(f"{self.path} cannot be written: {error}; what it held before is intact") from error
 
 
 def _open(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=30)
     try:
+        connection.execute("PRAGMA trusted_schema = OFF")  # a file from elsewhere may hold triggers and views: plain SQL is all they get
         (magic,), (version,) = (connection.execute(f"PRAGMA {name}").fetchone() for name in ("application_id", "user_version"))
         empty = not connection.execute("SELECT 1 FROM sqlite_master").fetchone()
         if magic != MAGIC and not (empty and magic == 0):
@@ -182,25 +164,3 @@ def _check_same(stored: dict[str, Any], given: dict[str, Any], path: Path) -> No
     if names:
         each = "; ".join(f"{name} was {stored.get(name, 'not there')} and is now {given.get(name, 'not there')}" for name in names)
         raise ValueError(f"the run in {path} has other settings and cannot be resumed: {each}")
-
-
-def _pack(arrays: Mapping[str, Any]) -> bytes:
-    plain = {name: np.asarray(value) for name, value in arrays.items()}
-    objects = [name for name, value in plain.items() if value.dtype.hasobject]
-    if objects:
-        raise ValueError(f"a part must be arrays of numbers or strings, got objects in {', '.join(objects)}")
-    file = io.BytesIO()
-    np.savez_compressed(file, **plain)  # pyright: ignore[reportArgumentType]
-    return file.getvalue()
-
-
-def _unpack(payload: bytes, name: str) -> dict[str, np.ndarray]:
-    try:
-        with np.load(io.BytesIO(payload), allow_pickle=False) as file:
-            return {key: file[key] for key in file.files}
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
-        raise ValueError(f"{name} is damaged: {error}") from error
-
-
-def _now() -> str:
-    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")

@@ -1,0 +1,59 @@
+"""Evaluations on Ray, which has no Executor of its own."""
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
+from typing import Any
+
+from phenes.evaluate.engines import Engine, WorkerLost
+
+
+class Ray(Engine):
+    """The Ray this program is connected to; otherwise the one at `address` or in RAY_ADDRESS, or a new one on this machine."""
+
+    def __init__(self, address: str | None = None):
+        try:
+            import ray
+        except ImportError as error:
+            raise ValueError("workers='ray' needs Ray: pip install 'phenes[ray]'") from error
+        self.ray = ray
+        if not ray.is_initialized():
+            ray.init(address=address, include_dashboard=False, log_to_driver=False, logging_level="error")
+        # Ray would evaluate again by itself what a dead worker had in hand
+        self.run = ray.remote(_call).options(max_retries=0, retry_exceptions=False)
+        self.flying: dict[Future, Any] = {}
+        self.look()
+
+    @property
+    def slots(self) -> int:
+        return self.cores
+
+    def look(self) -> None:
+        self.cores = int(self.ray.cluster_resources().get("CPU", 0))
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future:
+        ours: Future = Future()
+        ours.set_running_or_notify_cancel()
+        ref = self.run.remote(fn, args, kwargs)
+        self.flying[ours] = ref
+        ref.future().add_done_callback(lambda theirs: self._finished(ours, theirs))
+        return ours
+
+    def give_up(self, futures: Iterable[Future]) -> None:
+        for future in futures:
+            ref = self.flying.pop(future, None)
+            if ref is not None:
+                self.ray.cancel(ref, force=True)
+
+    def _finished(self, ours: Future, theirs: Future) -> None:
+        self.flying.pop(ours, None)
+        error = theirs.exception()
+        if error is None:
+            ours.set_result(theirs.result())
+        elif isinstance(error, self.ray.exceptions.RayTaskError):
+            ours.set_exception(error)
+        else:
+            ours.set_exception(WorkerLost(f"{type(error).__name__}: {error}"))
+
+
+def _call(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    return fn(*args, **kwargs)
