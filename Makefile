@@ -3,13 +3,17 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check clean
+.PHONY: demo test laws check docs clean
 
 demo: $(VENV)/.installed
 	$(BIN)/phenes demo
 
 test: $(VENV)/.installed-dev
-	$(BIN)/pytest -n 2 --dist worksteal
+	$(BIN)/pytest -n 2 --dist loadgroup
+
+# the laws once more, with a million individuals each
+laws: $(VENV)/.installed-dev
+	PHENES_LAW_CHUNKS=250 $(BIN)/pytest -n 2 --dist worksteal tests/laws
 
 check: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
@@ -17,8 +21,13 @@ check: $(VENV)/.installed-dev
 	$(BIN)/pyright --pythonpath $(BIN)/python
 	$(MAKE) test
 
+# every figure is drawn anew if the library has changed; a warning is an error
+docs: $(VENV)/.installed-docs
+	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
+	@echo "The pages are in docs/_build/html/index.html."
+
 clean:
-	rm -rf $(VENV) out
+	rm -rf $(VENV) out docs/_build docs/_figures
 
 # the stamps make the second run quick; a change of versions installs again
 $(VENV)/.installed: pyproject.toml constraints.txt | $(BIN)/python
@@ -27,6 +36,10 @@ $(VENV)/.installed: pyproject.toml constraints.txt | $(BIN)/python
 
 $(VENV)/.installed-dev: pyproject.toml constraints.txt | $(BIN)/python
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	touch $@ $(VENV)/.installed
+
+$(VENV)/.installed-docs: pyproject.toml constraints.txt | $(BIN)/python
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[docs]"
 	touch $@ $(VENV)/.installed
 
 $(BIN)/python:

@@ -1,0 +1,77 @@
+"""The docstrings of the library, written as plain text with a little Markdown, made into reStructuredText for autodoc."""
+
+import ast
+import re
+import textwrap
+from typing import Any
+
+NAMED = re.compile(r"^[\w*]+(?:, [\w*]+)*: ")  # "x0, sigma0: where to start"
+
+
+def convert(lines: list[str]) -> list[str]:
+    """Paragraphs, tables, indented code, and lines that explain an argument by name."""
+    out: list[str] = []
+    for block in re.split(r"\n\s*\n", "\n".join(lines).strip("\n")):
+        rows = block.split("\n")
+        if not block.strip():
+            continue
+        if all(row.startswith("    ") or not row.strip() for row in rows):
+            out += _code(block)
+        elif all(row.startswith("|") for row in rows):
+            out += _table(rows)
+        else:
+            out += _paragraph(rows)
+        out.append("")
+    return out
+
+
+def _code(block: str) -> list[str]:
+    text = textwrap.dedent(block)
+    try:
+        ast.parse(text)
+        language = "python"
+    except SyntaxError:
+        language = "text"
+    return [f".. code-block:: {language}", "", *textwrap.indent(text, "   ").split("\n")]
+
+
+def _table(rows: list[str]) -> list[str]:
+    out = [".. list-table::", "   :header-rows: 1", ""]
+    for row in rows:
+        cells = [cell.strip() for cell in row.strip("|").split("|")]
+        if not set("".join(cells)) <= set("-: "):
+            out += [f"   {'* -' if k == 0 else '  -'} {_inline(cell)}" for k, cell in enumerate(cells)]
+    return out
+
+
+def _paragraph(rows: list[str]) -> list[str]:
+    out: list[str] = []
+    in_list = False
+    for row in rows:
+        text = _inline(row.strip())
+        if NAMED.match(row):
+            name, rest = text.split(": ", 1)
+            out += ([""] if out and not in_list else []) + [f"- **{name}**: {rest}"]
+            in_list = True
+        else:
+            out.append(f"  {text}" if in_list else text)
+    return out
+
+
+def _inline(text: str) -> str:
+    """`code` stays code, **bold** stays bold, and nothing else is mark-up."""
+    parts = re.split(r"(`[^`]+`|\*\*\w+\*\*)", text)
+    return "".join(part if part.startswith("**") else f"``{part[1:-1]}``" if part.startswith("`") else _escaped(part) for part in parts)
+
+
+def _escaped(text: str) -> str:
+    return re.sub(r"_(?!\w)", r"\\_", re.sub(r"([\\*|`])", r"\\\1", text))
+
+
+def _process(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    lines[:] = convert(lines)
+
+
+def setup(app: Any) -> dict[str, Any]:
+    app.connect("autodoc-process-docstring", _process)
+    return {"version": "1", "parallel_read_safe": True}

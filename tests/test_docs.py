@@ -1,0 +1,81 @@
+"""The code of the documentation runs as it stands, and prints what the page says that it prints."""
+
+import importlib.util
+import re
+from pathlib import Path
+
+import jax
+import pytest
+
+DOCS = Path(__file__).parents[1] / "docs"
+
+
+def load(name: str):
+    spec = importlib.util.spec_from_file_location(name, DOCS / "tools" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+blocks, docstrings = load("blocks"), load("docstrings")
+
+AS_USERS_HAVE_IT = {"jax_enable_x64": False, "jax_numpy_rank_promotion": "allow", "jax_numpy_dtype_promotion": "standard"}
+
+
+@pytest.fixture
+def as_users_have_it():
+    before = {name: getattr(jax.config, name) for name in AS_USERS_HAVE_IT}
+    for name, value in AS_USERS_HAVE_IT.items():
+        jax.config.update(name, value)
+    yield
+    for name, value in before.items():
+        jax.config.update(name, value)
+
+
+@pytest.mark.parametrize("page", blocks.pages(), ids=lambda page: str(page.relative_to(DOCS)))
+def test_code_of_a_page(page, as_users_have_it, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    printed = {block.line: text for block, text in blocks.outputs(page)}
+    wrong = {f"{page.name}:{line}": blocks.differences(shown, printed[line]) for line, shown in blocks.promised(page).items()}
+    assert not any(wrong.values()), {place: what for place, what in wrong.items() if what}
+
+
+def test_outputs_are_compared_by_words_and_numbers():
+    assert not blocks.differences("x [ 1.00 2.5]\n", "x [1.01   2.5]")
+    assert blocks.differences("x 1.00", "y 1.00")
+    assert blocks.differences("x 1.00", "x 1.20") == ["1.00 is now 1.20"]
+    assert blocks.differences("after 100 evaluations", "after 110 evaluations")
+    assert not blocks.differences("0.0001", "-0.0003")
+    assert blocks.differences("0.0001", "-0.0009")
+
+
+def test_pages_show_only_known_languages():
+    """A block with another tag would neither run nor be noticed."""
+    for page in DOCS.rglob("*.md"):
+        if "_build" not in page.parts:
+            tags = set(re.findall(r"^```(\S+)$", page.read_text(), flags=re.MULTILINE))
+            assert {tag for tag in tags if not tag.startswith("{")} <= {"python", "output", "text", "console"}, page
+
+
+def test_every_figure_has_a_script_and_every_script_a_page():
+    text = "".join(page.read_text() for page in DOCS.rglob("*.md") if "_build" not in page.parts)
+    used = set(re.findall(r"_figures/(\w+)\.png", text))
+    assert used == {path.stem for path in (DOCS / "figures").glob("*.py")}
+
+
+def test_docstrings_become_restructured_text():
+    lines = ["Minimise `f` of *x.", "", "f, g: a | b_.", "more of it.", "", "| a | b |", "|---|---|", "| c | d |", "", "    x = 1"]
+    text = "\n".join(docstrings.convert(lines))
+    assert "Minimise ``f`` of \\*x." in text
+    assert "- **f, g**: a \\| b\\_.\n  more of it." in text
+    assert "* - a\n     - b" in text
+    assert "---" not in text
+    assert ".. code-block:: python\n\n   x = 1" in text
+
+
+def test_the_tests_that_pages_name_exist():
+    root = DOCS.parent
+    named = re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", "".join(page.read_text() for page in DOCS.glob("*.md")))
+    assert len(named) > 20
+    missing = [(path, name) for path, name in named if not re.search(rf"^(class|def) {name}\b", (root / path).read_text(), re.MULTILINE)]
+    assert not [(path, name) for path, name in missing if name]
