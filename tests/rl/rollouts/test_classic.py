@@ -63,7 +63,7 @@ def test_episodes_are_those_of_gymnasium(name):
     rng, steps = np.random.default_rng(1), gymnasium.spec(name).max_episode_steps
     alone, close = 60 if name == "Acrobot-v1" else steps, 1e-5 if name == "MountainCarContinuous-v0" else 1e-6
     step = once(lambda state, action: (lambda out: (*out, ours.observe(out[0])))(ours.step(state, action)))
-    for seed in range(2):
+    for seed in range(1 if steps > 500 else 2):
         env.reset(seed=seed)
         state = jnp.asarray(env.state, float)
         for t, action in enumerate(actions(env, steps, rng)):

@@ -50,14 +50,14 @@ def test_steps_are_those_of_gymnasium(name, options):
 
 def test_episodes_are_those_of_the_loop():
     """Whole episodes of hoppers that fall at different times."""
-    fast, loop = load("Hopper-v5", max_episode_steps=60), load("Hopper-v5", "gymnasium", max_episode_steps=60)
+    fast, loop = load("Hopper-v5", max_episode_steps=40), load("Hopper-v5", "gymnasium", max_episode_steps=40)
     args = population(fast.spaces, 8)
     x, y = fast.play(*args), loop.play(*args)
     assert type(fast.stage).__name__ == "Threads"
     assert len(set(length(x))) > 3
     for a, b in zip(x, y, strict=True):
         np.testing.assert_allclose(a, b, atol=1e-9)
-    np.testing.assert_array_equal(x.ended, length(x) < 60)
+    np.testing.assert_array_equal(x.ended, length(x) < 40)
 
 
 def test_threads_change_nothing():

@@ -17,19 +17,21 @@ def test_two_stages_are_one_function():
 
     a, b = {"t": jnp.arange(5.0), "m": 2 * jnp.eye(3)}, (jnp.ones(3), jnp.float64(0.5))
     early, late = staged(function, a, b)
-    jax.tree.map(np.testing.assert_allclose, late(early(a), b), function(a, b))
+    expected = once(function)(a, b)
+    jax.tree.map(np.testing.assert_allclose, once(lambda a, b: late(early(a), b))(a, b), expected)
     many = jax.tree.map(lambda leaf: jnp.stack([leaf, 2 * leaf]), a)
     together = once(lambda a: jax.vmap(late, (0, None))(jax.vmap(early)(a), b))(many)
-    jax.tree.map(lambda x, y: np.testing.assert_allclose(x[0], y), together, function(a, b))
+    jax.tree.map(lambda x, y: np.testing.assert_allclose(x[0], y), together, expected)
 
 
 def test_what_depends_on_the_first_alone_is_done_early():
-    early, late = staged(lambda a, b: jnp.exp(a[2:4]) * b, jnp.ones(5), jnp.ones(2))
-    done = early(jnp.ones(5))
+    a, b = jnp.ones(5), jnp.ones(2)
+    early, late = staged(lambda a, b: jnp.exp(a[2:4]) * b, a, b)
+    done = jax.eval_shape(early, a)
     assert [v.shape for v in done] == [(2,)]
-    names = [equation.primitive.name for equation in jax.make_jaxpr(late)(done, jnp.ones(2)).eqns]
-    assert "mul" in str(names) or names == ["jit"]
-    assert "exp" not in str(jax.make_jaxpr(late)(done, jnp.ones(2)))
+    program = str(jax.make_jaxpr(late)(done, b))
+    assert "mul" in program
+    assert "exp" not in program
 
 
 def test_randomness_belongs_to_whoever_has_the_key(key):
