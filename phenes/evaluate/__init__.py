@@ -11,7 +11,7 @@ nothing but time: what it had in hand is sent again, what came back is not.
 
 import functools
 import threading
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from concurrent.futures import Executor
 from typing import Any
 
@@ -56,7 +56,7 @@ class Evaluate:
         if timeout is not None and self.engine is None and threading.current_thread() is not threading.main_thread():
             raise ValueError("timeout without workers is for the main thread only: give workers=2 or more")
 
-    def open(self, sending: Callable[[Hashable], None] = lambda tag: None) -> Here | Pool:
+    def open(self, sending: Callable[[int], None] = lambda tag: None) -> Here | Pool:
         """`sending` is called with the tag of each point just before it is evaluated."""
         if self.engine is None:
             return Here(self.f, self.realises, self.vectorized, self.timeout, sending)

@@ -13,6 +13,8 @@ from typing import Any
 
 from phenes.evaluate.engines import Engine, WorkerLost
 
+CONNECT = 10  # seconds in which a scheduler has to answer
+
 
 class Dask(Engine):
     """client: a distributed.Client, which stays the caller's."""
@@ -75,7 +77,7 @@ def connect(address: str) -> Dask:
     except ImportError as error:
         raise ValueError("workers='dask://...' needs Dask: pip install 'phenes[dask]'") from error
     try:
-        return Dask(Client(f"tcp://{address}", set_as_default=False, timeout=10))
+        return Dask(Client(f"tcp://{address}", set_as_default=False, timeout=CONNECT))
     except (OSError, ValueError) as error:
         raise ValueError(f"there is no Dask scheduler at {address}: {error}") from error
 

@@ -1,6 +1,6 @@
 """Evaluations in this process: one after the other, or all at once where f takes rows or is compiled."""
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,13 +19,13 @@ class Here:
         realises: bool,
         vectorized: bool,
         limit: float | None,
-        sending: Callable[[Hashable], None] = lambda tag: None,
+        sending: Callable[[int], None] = lambda tag: None,
     ):
         self.f, self.realises, self.vectorized, self.sending = f, realises, vectorized, sending
         self.guarded = Guarded(f, realises, limit)
         self.untried = not realises and not vectorized
         self.compiled: Callable[[np.ndarray], np.ndarray] | None = None
-        self.waiting: list[tuple[Hashable, np.ndarray]] = []
+        self.waiting: list[tuple[int, np.ndarray]] = []
 
     def __len__(self) -> int:
         return len(self.waiting)
@@ -34,7 +34,7 @@ class Here:
     def room(self) -> int:
         return 0 if self.waiting else 1
 
-    def send(self, tag: Hashable, point: np.ndarray) -> None:
+    def send(self, tag: int, point: np.ndarray) -> None:
         self.waiting.append((tag, point))
 
     def take(self) -> Arrived:

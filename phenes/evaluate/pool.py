@@ -7,10 +7,9 @@ die whole when one of them is killed, and the innocent with the guilty: the last
 import queue
 import time
 from collections import deque
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, CancelledError, Future
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -20,12 +19,12 @@ from phenes.evaluate.task import Outcome, failed, say
 POLL = 0.2  # seconds between looks at workers that say nothing
 PATIENCE = 120  # seconds without any worker after which a cluster is taken to be gone
 
-Arrived = list[tuple[Any, Outcome]]
+Arrived = list[tuple[int, Outcome]]
 
 
 @dataclass
 class Task:
-    tag: Hashable
+    tag: int
     point: np.ndarray
     attempts: int = 0  # that ended with the death of a worker
     since: float = 0.0
@@ -41,7 +40,7 @@ class Pool:
         call: Callable[[np.ndarray], Outcome],
         limit: float | None,
         max_attempts: int,
-        sending: Callable[[Hashable], None] = lambda tag: None,
+        sending: Callable[[int], None] = lambda tag: None,
     ):
         self.engine, self.call, self.limit, self.max_attempts, self.sending = engine, call, limit, max_attempts, sending
         # a second one in the queue of each worker keeps it busy, but blurs when it started and whether it did
@@ -60,7 +59,7 @@ class Pool:
         """How many more would be started at once, or soon."""
         return max(self.depth * self.engine.slots - len(self), 0)
 
-    def send(self, tag: Hashable, point: np.ndarray) -> None:
+    def send(self, tag: int, point: np.ndarray) -> None:
         self.waiting.append(Task(tag, point))
         self._fill()
 

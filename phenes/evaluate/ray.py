@@ -1,5 +1,6 @@
 """Evaluations on Ray, which has no Executor of its own."""
 
+import logging
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from typing import Any
@@ -13,11 +14,12 @@ class Ray(Engine):
     def __init__(self, address: str | None = None):
         try:
             import ray
+            import ray.exceptions
         except ImportError as error:
             raise ValueError("workers='ray' needs Ray: pip install 'phenes[ray]'") from error
-        self.ray = ray
+        self.ray, self.raised = ray, ray.exceptions.RayTaskError
         if not ray.is_initialized():
-            ray.init(address=address, include_dashboard=False, log_to_driver=False, logging_level="error")
+            ray.init(address=address, include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR)
         # Ray would evaluate again by itself what a dead worker had in hand
         self.run = ray.remote(_call).options(max_retries=0, retry_exceptions=False)
         self.flying: dict[Future, Any] = {}
@@ -49,7 +51,7 @@ class Ray(Engine):
         error = theirs.exception()
         if error is None:
             ours.set_result(theirs.result())
-        elif isinstance(error, self.ray.exceptions.RayTaskError):
+        elif isinstance(error, self.raised):
             ours.set_exception(error)
         else:
             ours.set_exception(WorkerLost(f"{type(error).__name__}: {error}"))

@@ -12,7 +12,8 @@ A part is a dictionary of NumPy arrays. Files hold data only: settings as JSON, 
 process that is killed loses the part it was working on and nothing else; others may read while one writes, but two cannot write one run.
 """
 
+from phenes.store.export import export
 from phenes.store.file import About, Store
 from phenes.store.run import Run
 
-__all__ = ["About", "Run", "Store"]
+__all__ = ["About", "Run", "Store", "export"]

@@ -75,7 +75,8 @@ def test_a_time_out(client):
     assert [got[i].value for i in (0, 2, 3)] == [0.0, 0.01, 0.02]
 
 
-def test_no_scheduler_there():
+def test_no_scheduler_there(monkeypatch):
     pytest.importorskip("distributed")
+    monkeypatch.setattr("phenes.evaluate.dask.CONNECT", 1)
     with pytest.raises(ValueError, match=r"there is no Dask scheduler at 127\.0\.0\.1:9"):
         Evaluate(sleeps, workers="dask://127.0.0.1:9")
