@@ -40,11 +40,13 @@ class Value(eqx.Module):
         m = 2 * obs_dim + FEATURES + 4
         return cls(units, jnp.zeros((m, m), dtype), jnp.zeros(m, dtype), jnp.zeros((), dtype))
 
-    def features(self, obs: Float[Array, "t o"], time: Float[Array, " t"]) -> Float[Array, "t m"]:
+    def features(self, obs: Float[Array, "t o"], time: Float[Array, " t"], left: Float[Array, " t"]) -> Float[Array, "t m"]:
+        """left: how much of a constant reward is still to come. A state is worth in proportion to it: without this factor the last steps
+        before a time limit, which are worth next to nothing, would be the largest errors."""
         one = jnp.ones_like(time)
         powers = jnp.stack([one, time, time**2, time**3], axis=-1)
         hidden = jnp.tanh(jnp.concatenate([obs, one[:, None]], axis=-1) @ self.units)
-        return jnp.concatenate([powers, obs, obs**2, hidden], axis=-1)
+        return jnp.concatenate([powers, left[:, None] * jnp.concatenate([obs, obs**2, hidden], axis=-1)], axis=-1)
 
     def fitted(self) -> Float[Array, " m"]:
         """The coefficients; 0 before there are data."""
@@ -60,11 +62,12 @@ class Credited(ByTrajectory):
     discount: float = eqx.field(static=True)
     memory: float = eqx.field(static=True)
     standardise: bool = eqx.field(static=True)
+    by_step: bool = eqx.field(static=True)
     value: Value | None = None
 
     def start(self, p: Any, q: IsotropicGaussian, batch: Batch) -> "Credited":
         inner = self.estimator.start(p, q, batch) if hasattr(self.estimator, "start") else self.estimator  # pyright: ignore
-        return Credited(inner, self.discount, self.memory, self.standardise, Value.start(batch.x.obs.shape[-1], q.mean.dtype))
+        return self._with(inner, Value.start(batch.x.obs.shape[-1], q.mean.dtype))
 
     def observe(self, p: Any, q: IsotropicGaussian, batch: Batch) -> "Credited":
         """Learn from a generation, after its gradient was taken."""
@@ -74,7 +77,7 @@ class Credited(ByTrajectory):
         y = self._to_go(x, q.mean.dtype)
 
         def one(x, taken, y):
-            F = value.features(*_seen(p, x)) * taken[:, None]
+            F = value.features(*self._seen(p, x)) * taken[:, None]
             return jnp.concatenate([F.T @ F, (F.T @ y)[:, None]], axis=1)
 
         sums = jnp.sum(individually(one, *along(batch), x, taken, y), axis=0)
@@ -85,14 +88,16 @@ class Credited(ByTrajectory):
             (keep * value.gram + sums[:, :-1], keep * value.moment + sums[:, -1], keep * value.mass + jnp.sum(taken)),
         )
         kept = jax.tree.map(lambda a, b: jnp.where(good, a, b), new, value)
-        return Credited(inner, self.discount, self.memory, self.standardise, kept)
+        return self._with(inner, kept)
 
     def weights(self, p: Any, x: Trajectory) -> Float[Array, "n t"]:
         value = self._value()
         coefficients = value.fitted()
         dtype = coefficients.dtype
-        expected = jax.vmap(lambda x: value.features(*_seen(p, x)) @ coefficients)(x)
+        expected = jax.vmap(lambda x: value.features(*self._seen(p, x)) @ coefficients)(x)
         advantage = jnp.where(x.mask, self._to_go(x, dtype) - expected, 0.0)
+        if not self.by_step:
+            advantage = jnp.where(x.mask, advantage[:, :1], 0.0)
         advantage = jnp.where(jnp.isfinite(advantage), advantage, 0.0)
         if not self.standardise:
             return advantage
@@ -104,7 +109,13 @@ class Credited(ByTrajectory):
 
     def contributions(self, p: Any, q: IsotropicGaussian, batch: Batch, w: Float[Array, " n"]) -> Float[Array, "n d"]:
         """The steps have their own weights; those of the population are not used."""
-        return self.scores(p, q, batch)
+        weight = self.weights(p, batch.x)
+        if self.by_step:
+            return jnp.nan_to_num(self.estimator.scores(p, q, batch, weight), posinf=0.0, neginf=0.0)
+        return self.estimator.contributions(p, q, batch, weight[:, 0])  # one weight for all steps: one pass less
+
+    def _with(self, estimator: ByTrajectory, value: Value) -> "Credited":
+        return Credited(estimator, self.discount, self.memory, self.standardise, self.by_step, value)
 
     def _to_go(self, x: Trajectory, dtype: Any) -> Float[Array, "n t"]:
         reward = jnp.where(x.mask & jnp.isfinite(x.reward), x.reward, 0.0).astype(dtype)
@@ -115,31 +126,34 @@ class Credited(ByTrajectory):
 
         return lax.scan(back, jnp.zeros_like(reward[:, 0]), reward.T, reverse=True)[1].T
 
+    def _seen(self, p: Any, x: Trajectory) -> tuple[Float[Array, "t o"], Float[Array, " t"], Float[Array, " t"]]:
+        """Observations at their common scale, the time from 0 to 1, and how much of a constant reward is still to come, from 1 to 0."""
+        scale: Normaliser | None = p.policy.scale
+        obs = x.obs if scale is None else jax.vmap(scale)(x.obs)
+        limit = getattr(getattr(p.env, "spaces", None), "limit", x.mask.shape[0])
+        step = jnp.arange(x.mask.shape[0], dtype=obs.dtype)
+        left = 1 - step / limit if self.discount == 1 else (1 - self.discount ** (limit - step)) / (1 - self.discount**limit)
+        return obs, step / limit, left
+
     def _value(self) -> Value:
         if self.value is None:
             raise ValueError("credited learns from past generations: call start first, or leave it to phenes.es")
         return self.value
 
 
-def _seen(p: Any, x: Trajectory) -> tuple[Float[Array, "t o"], Float[Array, " t"]]:
-    """Observations at their common scale, and the time from 0 to 1."""
-    scale: Normaliser | None = p.policy.scale
-    obs = x.obs if scale is None else jax.vmap(scale)(x.obs)
-    steps = x.mask.shape[0]
-    limit = getattr(getattr(p.env, "spaces", None), "limit", steps)
-    return obs, jnp.arange(steps, dtype=obs.dtype) / limit
-
-
-def credited(estimator: ByTrajectory, discount: float = 1.0, memory: float = 0.8, standardise: bool = True) -> Credited:
+def credited(
+    estimator: ByTrajectory, discount: float = 1.0, memory: float = 0.8, standardise: bool = True, by_step: bool = True
+) -> Credited:
     """`estimator` with the reward to go less its expectation as the weight of each step; the weights of the population are not used.
 
     As unbiased as the estimator for the gradient of E f, with discount 1 and standardise False. standardise: divide by the root mean square
     of the weights, a bias of O(1/N). discount: below 1 it looks less far ahead, a bias for less variance. memory: the share of what was
-    learnt of the expected reward that is kept from generation to generation.
+    learnt of the expected reward that is kept from generation to generation. by_step False: one weight for the whole episode, its return
+    less what was to be expected from its first state.
     """
     if not isinstance(estimator, ByTrajectory):
         raise ValueError(f"estimator must be one of trajectories, such as mix(), got {estimator!r}")
     if not (0 < discount <= 1 and 0 <= memory < 1):
         raise ValueError(f"discount must be in (0, 1] and memory in [0, 1), got {discount} and {memory}")
     checks.function("estimator", estimator, "phenes.rl.trajectories.mix()")
-    return Credited(estimator, discount, memory, standardise)
+    return Credited(estimator, discount, memory, standardise, by_step)
