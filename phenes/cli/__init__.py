@@ -13,6 +13,7 @@ from phenes.cli import bench
 from phenes.cli.demo import demo
 from phenes.cli.optimize import optimize
 from phenes.cli.reproduce import reproduce
+from phenes.cli.runs import runs, show_run, watch
 from phenes.cli.shared import Group
 from phenes.cli.train import train
 
@@ -21,6 +22,9 @@ app.command()(demo)
 app.command()(optimize)
 app.command()(reproduce)
 app.command()(train)
+app.command()(runs)
+app.command("show")(show_run)
+app.command()(watch)
 app.add_typer(bench.app, name="bench")
 
 

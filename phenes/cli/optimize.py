@@ -20,13 +20,17 @@ def optimize(
     budget: Annotated[int | None, typer.Option(min=1, help="Evaluations.", show_default=False)] = None,
     target: Annotated[float | None, typer.Option(help="Stop when E f is better than this.", show_default=False)] = None,
     popsize: Annotated[int | None, typer.Option(min=2, help="Evaluations in a generation.", show_default=False)] = None,
-    workers: Annotated[int, typer.Option(min=1, help="Processes that evaluate.")] = 1,
+    workers: Annotated[str, typer.Option(help="Processes that evaluate, dask://host:port or ray.")] = "1",
+    timeout: Annotated[float | None, typer.Option(help="Seconds for one evaluation.", show_default=False)] = None,
+    max_attempts: Annotated[int, typer.Option(min=1, help="Evaluations of a point whose workers die; 1: never twice.")] = 3,
+    asynchronous: Annotated[bool, typer.Option("--asynchronous", help="Do not wait for the slowest of a generation.")] = False,
     maximize: Annotated[bool, typer.Option("--maximize", help="Look for the largest E f.")] = False,
     realises: Annotated[bool, typer.Option("--realises", help="The function takes theta and returns (x, value).")] = False,
     vectorized: Annotated[bool, typer.Option("--vectorized", help="The function takes rows.")] = False,
     checkpoint: Annotated[
-        Path | None, typer.Option(help="File to keep every evaluation in, and to go on from.", show_default=False)
+        Path | None, typer.Option(help="File to keep every evaluation in, and to go on from.", show_default="a new run in OUT/runs.db")
     ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the last run in OUT/runs.db.")] = False,
     out: Annotated[Path, typer.Option(help="Folder for the picture and the numbers.")] = Path("out"),
     seed: Seed = None,
     as_json: Json = False,
@@ -35,7 +39,7 @@ def optimize(
     writable(out)
     f = _load(function)
     start = _numbers("--x0", x0)
-    options = given(budget=budget, target=target, popsize=popsize, checkpoint=checkpoint, seed=seed)
+    options = given(budget=budget, target=target, popsize=popsize, seed=seed, timeout=timeout)
     import phenes
 
     solve = phenes.maximize if maximize else phenes.minimize
@@ -45,7 +49,11 @@ def optimize(
         _scale("--sigma0", sigma0),
         "learn" if noise == "learn" else _scale("--noise", noise),
         bounds=_bounds(bounds, start.size),
-        workers=workers,
+        workers=_workers(workers),
+        max_attempts=max_attempts,
+        asynchronous=asynchronous,
+        checkpoint=checkpoint or out / "runs.db",
+        resume=resume or checkpoint is not None,
         realises=realises,
         vectorized=vectorized,
         progress=sys.stderr.isatty(),
@@ -71,6 +79,14 @@ def _load(name: str) -> Any:
     if not callable(getattr(found, attribute, None)):
         raise typer.BadParameter(f"module {module!r} has no function {attribute!r}")
     return getattr(found, attribute)
+
+
+def _workers(text: str) -> int | str:
+    if text.isdigit() and int(text) > 0:
+        return int(text)
+    if text == "ray" or text.startswith(("dask://", "ray://")):
+        return text
+    raise typer.BadParameter(f"--workers must be a number of processes of at least 1, dask://host:port or ray, got {text!r}")
 
 
 def _numbers(option: str, text: str) -> Any:

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 
 from phenes.optimizer.result import Result
 from phenes.plots import COLOURS, INK, STYLE
+from phenes.plots.notebook import Picture
 
 LINES = 12  # coordinates that can be told apart in a picture
 
@@ -17,7 +18,7 @@ def figure(result: Result) -> Figure:
     """Left: the estimate of E f at the mean with two standard errors. Middle: the mean. Right: the spread of the search."""
     history = result.history
     with matplotlib.rc_context(STYLE):
-        out = Figure(figsize=(12, 4.2), layout="constrained")
+        out = Picture(figsize=(12, 4.2), layout="constrained")
         value, place, spread = out.subplots(1, 3)
         out.suptitle(
             f"E f(x) = {result.fun:.6g} ± {result.fun_se:.2g} after {result.nfev} evaluations", x=0.01, ha="left", fontweight="bold"
@@ -28,6 +29,26 @@ def figure(result: Result) -> Figure:
         if np.all(history["spread"] > 0):
             spread.set_yscale("log")
         for ax in (value, place, spread):
+            ax.set_xlabel("evaluations")
+    return out
+
+
+def figure_of_curve(run: dict[str, Any]) -> Figure:
+    """A run of the record. Left: the estimate of E f. Middle: the step of the search beside the noise. Right: what measuring x gains."""
+    history = {name: np.array([np.nan if v is None else v for v in values], float) for name, values in run["curve"].items()}
+    with matplotlib.rc_context(STYLE):
+        out = Figure(figsize=(12, 4.2), layout="constrained")
+        value, step, gain = out.subplots(1, 3)
+        out.suptitle(f"run {run['id']}, {run['status']}: {run['done']} evaluations", x=0.01, ha="left", fontweight="bold")
+        _value(value, history)
+        step.plot(history["nfev"], history["step"], color=COLOURS["PAES"], linewidth=2, label="step of the search")
+        step.plot(history["nfev"], history["noise"], color=COLOURS["ES"], linewidth=2, label="noise of the inputs")
+        step.set_yscale("log" if np.all(history["step"] > 0) else "linear")
+        step.set_title("standard deviations")
+        step.legend(loc="best", fontsize=9)
+        gain.plot(history["nfev"], history["gain"], color=INK, linewidth=2)
+        gain.set_title("gain of measuring x, 1 + C/S")
+        for ax in (value, step, gain):
             ax.set_xlabel("evaluations")
     return out
 

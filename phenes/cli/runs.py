@@ -1,0 +1,99 @@
+"""`phenes runs`, `phenes show RUN` and `phenes watch RUN`."""
+
+import contextlib
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from phenes.cli.shared import Json, end, show
+
+Name = Annotated[str, typer.Argument(metavar="RUN", help="a file of runs (its last one), file:number, or a number in out/runs.db")]
+
+
+def runs(
+    file: Annotated[Path | None, typer.Argument(help="A file of runs.", show_default="out/runs.db")] = None,
+    as_json: Json = False,
+) -> None:
+    """List the runs of a file."""
+    from phenes.store import Store
+    from phenes.watch import reading, terminal
+
+    with Store(file or reading.FILE, create=False) as store:
+        show(terminal.runs(store))
+        listed = [{**about._asdict(), "status": store[about.id].status} for about in store.runs()]
+    end(as_json, {"runs": listed})
+
+
+def show_run(
+    name: Name,
+    export: Annotated[Path | None, typer.Option(metavar="FILE", help="Evaluations to .csv, .npz or .parquet.", show_default=False)] = None,
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Where the picture goes.", show_default="RUN.png")] = None,
+    as_json: Json = False,
+) -> None:
+    """Table and picture of a run."""
+    from phenes import store
+    from phenes.plots import save
+    from phenes.plots.convergence import figure_of_curve
+    from phenes.watch import reading, terminal
+
+    path, number = reading.find(name)
+    with store.Store(path, create=False) as opened:
+        run = reading.open_run(opened, number)
+        snapshot = reading.Reader(run).snapshot()
+        show(terminal.one(snapshot))
+        files: dict[str, Any] = {}
+        if snapshot["curve"]["nfev"]:
+            target = out or path.with_name(f"{path.stem}-{run.about.id}.png")
+            files["picture"] = str(save(figure_of_curve(snapshot), target))
+            print(f"The picture is {target}.")
+        if export is not None:
+            files |= {"export": str(export), "rows": store.export(run, export)}
+            print(f"{files['rows']} evaluations are in {export}.")
+    end(as_json, snapshot | files)
+
+
+def watch(
+    name: Name,
+    web: Annotated[bool, typer.Option("--web", help="A page in the browser instead of the terminal.")] = False,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Of the page; 0: any.")] = 0,
+    every: Annotated[float, typer.Option(min=0.05, help="Seconds between looks.")] = 1.0,
+    as_json: Json = False,
+) -> None:
+    """Follow a run until it ends."""
+    from phenes.watch import reading
+
+    path, number = reading.find(name)
+    snapshot = _page(path, number, port) if web else _terminal(path, number, every)
+    end(as_json, snapshot)
+
+
+def _page(path: Path, number: int | None, port: int) -> dict[str, Any]:
+    from phenes.watch.server import serve
+
+    with serve(path, number, port) as server:
+        address = f"http://127.0.0.1:{server.server_address[1]}/"
+        print(f"The page is {address} (Ctrl-C ends it).", flush=True)
+        with contextlib.suppress(KeyboardInterrupt):
+            server.serve_forever()
+    return {"address": address}
+
+
+def _terminal(path: Path, number: int | None, every: float) -> dict[str, Any]:
+    from rich.live import Live
+
+    from phenes.store import Store
+    from phenes.watch import reading, terminal
+
+    with Store(path, create=False) as store, Live(auto_refresh=False) as live:
+        reader = reading.Reader(reading.open_run(store, number))
+        with contextlib.suppress(KeyboardInterrupt):
+            while True:
+                snapshot = reader.snapshot()
+                live.update(terminal.one(snapshot), refresh=True)
+                if snapshot["status"] != "running":
+                    break
+                time.sleep(every)
+    print()
+    return snapshot

@@ -1,0 +1,96 @@
+"""A run of the record as what a person wants to see of it."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from phenes.store import Run, Store
+
+POINTS = 400  # of a curve: more cannot be told apart
+FILE = Path("out") / "runs.db"  # where `phenes optimize` puts its runs
+
+
+def find(name: str) -> tuple[Path, int | None]:
+    """RUN as people name it: a file (its last run), file:number, or a number in out/runs.db."""
+    if name.isdigit():
+        return FILE, int(name)
+    path, colon, number = name.rpartition(":")
+    if colon and number.isdigit():
+        return Path(path), int(number)
+    return Path(name), None
+
+
+def open_run(store: Store, number: int | None) -> Run:
+    """The run of this number, or the last."""
+    runs = store.runs()
+    if not runs:
+        raise ValueError(f"{store.path} holds no runs yet")
+    return store[runs[-1].id if number is None else number]
+
+
+class Reader:
+    """Follows a run: what was read of it before is not read again."""
+
+    def __init__(self, run: Run):
+        self.run = run
+        self.known: dict[str, dict[str, np.ndarray]] = {}
+
+    def snapshot(self) -> dict[str, Any]:
+        """Plain numbers and text, ready for JSON; NaN and infinity are None."""
+        keys = sorted(self.run.keys())
+        parts = self._thinned([key for key in keys if key.isdigit()])
+        about, now = self.run.about, self.run["now"] if "now" in keys else {}
+        last = parts[-1] if parts else {}
+        said = {
+            "id": about.id,
+            "file": str(self.run.store.path),
+            "experiment": about.experiment,
+            "status": self.run.status,
+            "started": about.started,
+            "version": about.version,
+            "settings": about.settings,
+            "generations": sum(key.isdigit() for key in keys),
+            "phase": str(last.get("phase", "")),
+            "mean": last.get("mean", np.empty(0)),
+            "spread": last.get("spread", np.empty(0)),
+            **{name: int(now.get(name, 0)) for name in ("done", "failed", "flying")},
+        }
+        return plain(said | {"curve": curve(parts)})
+
+    def _thinned(self, keys: list[str]) -> list[dict[str, np.ndarray]]:
+        """Every second, fourth, ... generation of a long run, and the last: those once read stay among the chosen."""
+        stride = 1 << max(len(keys) // POINTS, 1).bit_length() - 1
+        chosen = keys[::stride] + keys[-1:] * ((len(keys) - 1) % stride != 0)
+        self.known = {key: self.known[key] if key in self.known else _small(self.run[key]) for key in chosen}
+        return [part for part in self.known.values() if "nfev" in part]
+
+
+def curve(parts: list[dict[str, np.ndarray]]) -> dict[str, list[float]]:
+    """E f with its error, the step beside the noise, and what conditioning on x gains: 1 + C / S."""
+    columns: dict[str, list[float]] = {name: [] for name in ("nfev", "fun", "fun_se", "f_median", "step", "noise", "gain")}
+    for part in parts:
+        step, noise = (float(np.sqrt(np.mean(part[name] ** 2))) for name in ("spread", "noise"))
+        # the last steps of a search can be at the noise alone: the gain is then without bound
+        row = {"step": step, "noise": noise, "gain": 1 + (noise / step) ** 2 if step > 1e-3 * noise else np.inf}
+        for name, column in columns.items():
+            column.append(float(row[name] if name in row else part[name]))
+    return columns
+
+
+def plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: plain(entry) for name, entry in value.items()}
+    if isinstance(value, list | tuple | np.ndarray):
+        return [plain(entry) for entry in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, float) and not np.isfinite(value) else value
+
+
+def _small(part: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Without the evaluations themselves."""
+    kept = {name: part[name] for name in ("nfev", "fun", "fun_se", "mean", "spread", "noise", "phase") if name in part}
+    f = part.get("f", np.empty(0))
+    finite = f[np.isfinite(f)] if f.dtype.kind == "f" else np.empty(0)
+    return kept | {"f_median": np.array(np.median(finite) if finite.size else np.nan)}

@@ -1,0 +1,57 @@
+"""One page on this machine that follows a run. Nothing is fetched from elsewhere, and nobody elsewhere can fetch it."""
+
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib import resources
+from pathlib import Path
+
+from phenes.store import Store
+from phenes.watch.reading import Reader, open_run
+
+HOST = "127.0.0.1"
+HEADERS = {
+    "Cache-Control": "no-store",
+    "X-Content-Type-Options": "nosniff",
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'",
+}
+
+
+def serve(path: Path, number: int | None, port: int = 0) -> ThreadingHTTPServer:
+    """A server, ready for serve_forever(); port 0 takes any that is free."""
+    with Store(path, create=False) as store:
+        number = open_run(store, number).about.id
+    page = resources.files("phenes.watch").joinpath("page.html").read_bytes()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            # a page elsewhere could give its own name this address: it would still come with its own name
+            if self.headers.get("Host", "").rsplit(":", 1)[0] not in (HOST, "localhost"):
+                self._answer(403, "text/plain", b"this page is for this machine only")
+            elif self.path == "/":
+                self._answer(200, "text/html; charset=utf-8", page)
+            elif self.path == "/data.json":
+                self._answer(200, "application/json", self._data())
+            else:
+                self._answer(404, "text/plain", b"there is nothing here")
+
+        def _data(self) -> bytes:
+            try:
+                with one_at_a_time, Store(path, create=False) as store:
+                    reader.run = store[number]
+                    return json.dumps(reader.snapshot()).encode()
+            except ValueError as error:
+                return json.dumps({"error": str(error)}).encode()
+
+        def _answer(self, code: int, kind: str, body: bytes) -> None:
+            self.send_response(code)
+            for name, value in {"Content-Type": kind, "Content-Length": str(len(body)), **HEADERS}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Not a line for each look."""
+
+    reader, one_at_a_time = Reader(None), threading.Lock()  # pyright: ignore[reportArgumentType]
+    return ThreadingHTTPServer((HOST, port), Handler)

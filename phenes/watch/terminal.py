@@ -1,0 +1,50 @@
+"""Runs in the terminal: the list, the table of one, and one that is followed."""
+
+from typing import Any
+
+from rich.table import Table
+from rich.text import Text
+
+from phenes.store import Store
+
+
+def runs(store: Store) -> Table:
+    table = Table("run", "of", "started", "status", "seed", "parts", title=str(store.path), title_justify="left")
+    for about in store.runs():
+        run = store[about.id]
+        cells = (about.id, about.experiment, about.started, run.status, about.settings.get("seed", ""), len(run.keys() - {"now"}))
+        table.add_row(*(Text(str(cell)) for cell in cells))  # Text: what a file says is shown, not interpreted
+    return table
+
+
+def one(snapshot: dict[str, Any]) -> Table:
+    """What there is to know of a run now."""
+    table = Table(show_header=False, title=f"run {snapshot['id']} of {snapshot['file']}", title_justify="left")
+    curve = snapshot["curve"]
+    rows = [
+        ("status", f"{snapshot['status']}, {snapshot['phase']}" if snapshot["phase"] else snapshot["status"]),
+        ("E f", f"{_number(_last(curve['fun']))} ± {_number(_last(curve['fun_se']), 2)}"),
+        ("evaluations", f"{snapshot['done']} done, {snapshot['failed']} failed, {snapshot['flying']} in flight"),
+        ("generations", str(snapshot["generations"])),
+        ("step / noise", f"{_number(_last(curve['step']), 3)} / {_number(_last(curve['noise']), 3)}"),
+        ("gain", _number(_last(curve["gain"]), 3)),
+        ("recommended theta", _vector(snapshot["mean"])),
+        ("started", f"{snapshot['started']}, version {snapshot['version']}"),
+        *((f"  {name}", str(value)) for name, value in snapshot["settings"].items()),
+    ]
+    for name, value in rows:
+        table.add_row(Text(name), Text(value if len(value) <= 300 else value[:300] + " ..."))
+    return table
+
+
+def _last(values: list[Any]) -> float | None:
+    return values[-1] if values else None
+
+
+def _number(value: float | None, digits: int = 6) -> str:
+    return "not yet known" if value is None else f"{value:.{digits}g}"
+
+
+def _vector(values: list[float]) -> str:
+    shown = ", ".join(_number(value, 5) for value in values[:12])
+    return f"{shown}, ... ({len(values)} coordinates)" if len(values) > 12 else shown
