@@ -64,13 +64,25 @@ def test_every_figure_has_a_script_and_every_script_a_page():
 
 
 def test_docstrings_become_restructured_text():
-    lines = ["Minimise `f` of *x.", "", "f, g: a | b_.", "more of it.", "", "| a | b |", "|---|---|", "| c | d |", "", "    x = 1"]
+    lines = [
+        "Minimise `f` of *x (FORMULAS.md 1).",
+        "",
+        "f, g: a | b_.",
+        "more of it.",
+        "",
+        "| a | b |",
+        "|---|---|",
+        "| c | d |",
+        "",
+        "    x = 1",
+    ]
     text = "\n".join(docstrings.convert(lines))
     assert "Minimise ``f`` of \\*x." in text
     assert "- **f, g**: a \\| b\\_.\n  more of it." in text
     assert "* - a\n     - b" in text
     assert "---" not in text
     assert ".. code-block:: python\n\n   x = 1" in text
+    assert docstrings.plain_types("Float[jaxlib._jax.Array, 'n']") == "Float[Array, 'n']"
 
 
 def test_the_tests_that_pages_name_exist():

@@ -13,7 +13,7 @@ from phenes import estimators
 from phenes.diagnostics import individual_scores
 from phenes.plots import STYLE
 
-DIM, POPULATION = 10, 20_000
+DIM, POPULATION = 10, 8000
 LAWS = {
     "Gaussian noise": lambda c: phenes.inputs.GaussianNoise(jnp.sqrt(c)),
     "Student t noise, 3 degrees of freedom": lambda c: phenes.inputs.StudentTNoise(jnp.sqrt(c / 3), df=3.0),

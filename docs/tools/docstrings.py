@@ -7,6 +7,9 @@ from typing import Any
 
 NAMED = re.compile(r"^[\w*]+(?:, [\w*]+)*: ")  # "x0, sigma0: where to start"
 
+FORMULAS = re.compile(r" ?\(FORMULAS\.md \d\w?\)|FORMULAS\.md \d\w?, ")  # the developers' collection, not part of these pages
+KEY = re.compile(r"[\w.~]*Key\[Array, ''\] \| [\w.~]*UInt32\[Array, '2'\] \| [\w.~]*UInt32\[Array, '4'\]")
+
 
 def convert(lines: list[str]) -> list[str]:
     """Paragraphs, tables, indented code, and lines that explain an argument by name."""
@@ -17,7 +20,7 @@ def convert(lines: list[str]) -> list[str]:
             continue
         if all(row.startswith("    ") or not row.strip() for row in rows):
             out += _code(block)
-        elif all(row.startswith("|") for row in rows):
+        elif len(rows) > 1 and all(row.startswith("|") and row.rstrip().endswith("|") for row in rows):
             out += _table(rows)
         else:
             out += _paragraph(rows)
@@ -49,7 +52,7 @@ def _paragraph(rows: list[str]) -> list[str]:
     in_list = False
     for row in rows:
         text = _inline(row.strip())
-        if NAMED.match(row):
+        if NAMED.match(row.strip()):
             name, rest = text.split(": ", 1)
             out += ([""] if out and not in_list else []) + [f"- **{name}**: {rest}"]
             in_list = True
@@ -60,6 +63,7 @@ def _paragraph(rows: list[str]) -> list[str]:
 
 def _inline(text: str) -> str:
     """`code` stays code, **bold** stays bold, and nothing else is mark-up."""
+    text = FORMULAS.sub("", text)
     parts = re.split(r"(`[^`]+`|\*\*\w+\*\*)", text)
     return "".join(part if part.startswith("**") else f"``{part[1:-1]}``" if part.startswith("`") else _escaped(part) for part in parts)
 
@@ -68,10 +72,26 @@ def _escaped(text: str) -> str:
     return re.sub(r"_(?!\w)", r"\\_", re.sub(r"([\\*|`])", r"\\\1", text))
 
 
+def plain_types(text: str) -> str:
+    """Types as they are written in the library."""
+    return KEY.sub("PRNGKeyArray", text.replace("jaxlib._jax.Array", "Array"))
+
+
 def _process(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
     lines[:] = convert(lines)
 
 
+def _sign(app: Any, what: str, name: str, obj: Any, options: Any, signature: str | None, returns: str | None) -> tuple[Any, Any]:
+    return signature and plain_types(signature), returns and plain_types(returns)
+
+
+def _skip(app: Any, what: str, name: str, obj: Any, skip: bool, options: Any) -> bool | None:
+    """Fields of named tuples have no words of their own."""
+    return True if str(getattr(obj, "__doc__", "")).startswith("Alias for field number") else None
+
+
 def setup(app: Any) -> dict[str, Any]:
     app.connect("autodoc-process-docstring", _process)
+    app.connect("autodoc-process-signature", _sign)
+    app.connect("autodoc-skip-member", _skip)
     return {"version": "1", "parallel_read_safe": True}
