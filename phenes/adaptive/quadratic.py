@@ -5,6 +5,7 @@ E f(mean + z) (Stein's identity): no ranks, no bias by them. The residual, what 
 """
 
 import functools
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +17,9 @@ LARGEST_FULL_MODEL = 1000
 # Up to this many features the normal equations are solved directly, beyond it by conjugate gradients at O(n p) a step.
 LARGEST_DIRECT = 1000
 CG_STEPS = 40  # enough for a random design of twice as many rows as columns (condition about 34)
+
+# Models with more features than this are fitted rarely: their cost grows like p^3.
+DEAR_FEATURES = 400
 
 # Keeps nearly collinear designs solvable, far below any real signal.
 RIDGE = 1e-7
@@ -43,6 +47,11 @@ def axis_features(dim: int) -> int:
     return 1 + 2 * dim
 
 
+def dear(dim: int) -> bool:
+    """Is the richest model so large (d > 27) that fitting it at every turn would cost more than most functions do?"""
+    return features_of(dim) > DEAR_FEATURES
+
+
 @dataclass(frozen=True)
 class Fit:
     """f = mean + g'u + sum_k h_k (u_k^2 - 1) / 2, u = turn' z."""
@@ -56,6 +65,11 @@ class Fit:
     n: int
     features: int
     outer: float  # residual of the outer half of the points over that of the inner: about 1 for noise of f, more if the model is too simple
+
+    @property
+    def blur(self) -> float:
+        """Standard error of each component of the gradient, or nearly so."""
+        return self.residual / math.sqrt(max(self.n - self.features, 1))
 
     def value(self, u: np.ndarray, noise: np.ndarray) -> float:
         """E f where the mean is u and the variances of the noise are `noise` (both along the columns of turn)."""
@@ -87,10 +101,13 @@ def _design(z: np.ndarray, full: bool) -> np.ndarray:
     return a
 
 
-def fit(z: np.ndarray, f: np.ndarray) -> Fit | None:
-    """The richest model that whitened points z [n, d] allow; None if they are too few, or the values constant or not to be fitted."""
+def fit(z: np.ndarray, f: np.ndarray, crossed: bool = True) -> Fit | None:
+    """The richest model that whitened points z [n, d] allow; None if they are too few, or the values constant or not to be fitted.
+
+    crossed: may it have products of coordinates?
+    """
     n, d = z.shape
-    full = features_of(d) > axis_features(d) and n > ROWS_PER_FEATURE * features_of(d)
+    full = crossed and features_of(d) > axis_features(d) and n > ROWS_PER_FEATURE * features_of(d)
     p = full_features(d) if full else axis_features(d)
     with np.errstate(over="ignore", invalid="ignore"):
         centre, spread = (float(f.mean()), float(f.std())) if n > ROWS_PER_FEATURE * p else (0.0, 0.0)

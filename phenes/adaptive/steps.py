@@ -6,7 +6,7 @@ import numpy as np
 
 from phenes.adaptive import box, estimate, newton
 from phenes.adaptive.cma import Paths
-from phenes.adaptive.quadratic import Fit, axis_features, features_of
+from phenes.adaptive.quadratic import Fit, axis_features, dear, features_of
 from phenes.adaptive.space import Space
 from phenes.adaptive.state import Run
 
@@ -16,13 +16,7 @@ CHEAP_FEATURES = 100
 
 def early_step(run: Run, space: Space) -> None:
     """On the way, when a model is due: a step if it explains nearly everything."""
-    p = features_of(space.dim)
-    # all of a generation and some more: in few dimensions a handful of points would fit anything
-    model = estimate.model_of(run, space, max(2 * p, run.popsize + 10))
-    # half as many new rows as features; dear models that keep failing wait longer and longer
-    wait = (model.features if model is not None else axis_features(space.dim)) // 2
-    run.failures = run.failures + 1 if model is not None and model.features == p and model.r2 < 0.95 else 0
-    run.next_fit = run.evaluations + max(wait * max(1, min(run.failures // 3, p // CHEAP_FEATURES)), run.popsize)
+    model = _due(run, space)
     if model is not None and not space.noisy:
         _watch(run, space, model)
     if model is None or model.r2 < 0.95:
@@ -40,6 +34,21 @@ def early_step(run: Run, space: Space) -> None:
     weight = model.g**2 + model.h**2 / 2  # of each direction in the variance of f
     # most of the variation is the noise's: ranks say little more, values do
     run.near = run.near + 1 if step.length < 1 and weight[stiff].sum() > weight.sum() / 2 else 0
+
+
+def _due(run: Run, space: Space) -> Fit | None:
+    """The model of now, and when the next one is due: after half as many new rows as features."""
+    p = features_of(space.dim)
+    if dear(space.dim):
+        run.next_fit = run.evaluations + max(axis_features(space.dim), run.popsize)
+        return estimate.thrifty_model_of(run, space)
+    # all of a generation and some more: in few dimensions a handful of points would fit anything
+    model = estimate.model_of(run, space, max(2 * p, run.popsize + 10))
+    wait = (model.features if model is not None else axis_features(space.dim)) // 2
+    # models that keep failing wait longer and longer
+    run.failures = run.failures + 1 if model is not None and model.features == p and model.r2 < 0.95 else 0
+    run.next_fit = run.evaluations + max(wait * max(1, min(run.failures // 3, p // CHEAP_FEATURES)), run.popsize)
+    return model
 
 
 def _keep(run: Run) -> None:
