@@ -1,6 +1,7 @@
 """Monte Carlo with its standard error. Keys are fixed; a test asks whether a difference is within so many standard errors."""
 
 import functools
+import os
 from typing import NamedTuple
 
 import equinox as eqx
@@ -12,7 +13,8 @@ from jax.flatten_util import ravel_pytree
 from phenes.batch import Batch, realise
 
 SIGMAS = 5.0  # several thousand comparisons are made: one in 1.7 million falls outside by chance
-CHUNKS, CHUNK = 250, 4000  # a million individuals
+CHUNK = 4000  # individuals
+CHUNKS = int(os.environ.get("PHENES_LAW_CHUNKS", "50"))  # `make laws` asks for 250: a million individuals
 
 
 # compilers would take most of the time of these tests: what runs once is not optimised, what runs for a million individuals a little
