@@ -46,7 +46,7 @@ def _design(x: Any) -> np.ndarray:
     return np.exp(x)
 
 
-# x = log(L1, C, L2); the optimum is that of 2^16 common Sobol points
+# x = log(L1, C, L2); the optimum is that of 2^16 common Sobol points, its yield that of two million builds
 FILTER = EngineeringProblem(
     name="LC filter",
     simulate=simulate,
@@ -57,6 +57,6 @@ FILTER = EngineeringProblem(
     sigma0=np.full(3, TOLERANCE),
     nominal=np.log(MINIMAX),
     optimum=np.log((1.943, 0.916, 1.943)),
-    value=0.9295,
+    value=0.9294,
     budget=2000,
 )

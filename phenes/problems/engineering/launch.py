@@ -118,7 +118,8 @@ def _step(now: Probes) -> Probes:
         velocities.append(_moved(now.velocity, h, weights, pulls))
         pulls.append(_pull(_moved(now.place, h, weights, velocities))[0])
     place, velocity = _moved(now.place, h, LAST, velocities), _moved(now.velocity, h, LAST, pulls)
-    return Probes(now.t + h, place, velocity, jnp.minimum(now.near, _passing(now, pull, h)))
+    there = jnp.hypot(place[0] - TARGET[0], place[1] - TARGET[1])
+    return Probes(now.t + h, place, velocity, jnp.minimum(jnp.minimum(now.near, there), _passing(now, pull, h)))
 
 
 def _moved(of: tuple[Any, Any], h: Any, weights: tuple[float, ...], by: list[tuple[Any, Any]]) -> tuple[Any, Any]:
