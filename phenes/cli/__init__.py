@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from phenes.cli import bench
+from phenes.cli import benches
 from phenes.cli.demo import demo
 from phenes.cli.optimize import optimize
 from phenes.cli.reproduce import reproduce
@@ -25,7 +25,7 @@ app.command()(train)
 app.command()(runs)
 app.command("show")(show_run)
 app.command()(watch)
-app.add_typer(bench.app, name="bench")
+app.add_typer(benches.app, name="bench")
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -12,13 +12,15 @@ nothing but time: what it had in hand is sent again, what came back is not.
 import functools
 import threading
 from collections.abc import Callable
-from concurrent.futures import Executor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import Any
 
-from phenes.evaluate.engines import Engine, engine
+import numpy as np
+
+from phenes.evaluate.engines import Engine, Given, engine
 from phenes.evaluate.here import Here
 from phenes.evaluate.pool import Pool
-from phenes.evaluate.task import Outcome, remote
+from phenes.evaluate.task import OnWorker, Outcome, remote
 
 __all__ = ["Evaluate", "Outcome"]
 
@@ -60,8 +62,12 @@ class Evaluate:
         """`sending` is called with the tag of each point just before it is evaluated."""
         if self.engine is None:
             return Here(self.f, self.realises, self.vectorized, self.timeout, sending)
-        call = functools.partial(remote, _bytes(self.f), self.realises, self.timeout)
-        return Pool(self.engine, call, self.timeout, self.max_attempts, sending)
+        return Pool(self.engine, self._call(self.engine), self.timeout, self.max_attempts, sending)
+
+    def _call(self, where: Engine) -> Callable[[np.ndarray], Outcome]:
+        if isinstance(where, Given) and isinstance(where.executor, ThreadPoolExecutor):  # nothing travels: drivers and locks may stay
+            return functools.partial(OnWorker(self.f, self.realises), self.timeout)
+        return functools.partial(remote, _bytes(self.f), self.realises, self.timeout)
 
 
 def _bytes(f: Callable[..., Any]) -> bytes:

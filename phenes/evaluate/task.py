@@ -51,17 +51,17 @@ def remote(blob: bytes, realises: bool, limit: float | None, point: np.ndarray) 
         f = _load(blob, realises)
     except Exception as error:
         return failed(f"the function cannot be loaded on the worker: {say(error)}")
-    return f(point, limit)
+    return f(limit, point)
 
 
-class _Loaded:
-    """f on a worker, compiled from its second call on if it is written in JAX, as it is in one process."""
+class OnWorker:
+    """f on a worker: compiled if it is written in JAX, as it is in one process."""
 
-    def __init__(self, blob: bytes, realises: bool):
-        self.f, self.realises, self.untried = pickle.loads(blob), realises, not realises
+    def __init__(self, f: Callable[..., Any], realises: bool):
+        self.f, self.realises, self.untried = f, realises, not realises
         self.compiled: Callable[[np.ndarray], np.ndarray] | None = None
 
-    def __call__(self, point: np.ndarray, limit: float | None) -> Outcome:
+    def __call__(self, limit: float | None, point: np.ndarray) -> Outcome:
         if self.compiled is None:
             guarded = Guarded(self.f, self.realises, limit)
             first = guarded(point)
@@ -76,8 +76,8 @@ class _Loaded:
 
 
 @functools.lru_cache(maxsize=8)
-def _load(blob: bytes, realises: bool) -> _Loaded:
-    return _Loaded(blob, realises)
+def _load(blob: bytes, realises: bool) -> OnWorker:
+    return OnWorker(pickle.loads(blob), realises)
 
 
 def number(value: Any) -> float:

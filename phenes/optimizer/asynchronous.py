@@ -23,7 +23,7 @@ def run(opt: Optimizer, evaluate: Evaluate, kept: Checkpoint, follow: Follow) ->
         for rows in kept.replay():
             loop.again(rows)
             follow.seen(rows)
-        loop.go_on()
+        follow.seen(loop.go_on())
         for number in loop.under_way:
             pool.send(number, loop.x(number))
         while not opt.stop():
@@ -77,14 +77,16 @@ class _Loop:
             same(np.array([self.under_way[row.index] for row in told]), told, self.kept)
             self._tell(told)
 
-    def go_on(self) -> None:
+    def go_on(self) -> list[Row]:
         """The part that was not complete, and what was sent and never came back."""
         self.again(self.kept.rows)
         while self.kept.sent and self.asked <= max(self.kept.sent):
             self.ask()
         ended = [row(n, self.under_way[n], self.x(n), ENDED, self.realises) for n in self.kept.sent if n in self.under_way]
+        rows = [*self.kept.rows, *ended]
         if ended and self.take(ended, 0):
             self.kept.complete(self.opt)
+        return rows
 
     def _tell(self, rows: list[Row]) -> bool:
         before = self.opt.generation

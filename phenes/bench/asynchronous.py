@@ -1,0 +1,123 @@
+"""What it costs and buys not to wait for the slowest of a generation.
+
+Evaluations take random times (log-normal, the 90th percentile three times the median). The clock is a simulated one: workers are free when
+the last of what they had is done, so that the numbers do not depend on the machine. To the same regret of the recommendation, `minimize`
+by generations and asynchronous `minimize` are compared in evaluations and in time.
+"""
+
+import heapq
+import math
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from phenes.optimizer.optimizer import Optimizer
+
+SIGMA = math.log(3) / 1.2816  # of the logarithm of the times
+
+
+@dataclass(frozen=True)
+class Settings:
+    """seeds: runs of each. workers: how many evaluate at once. target: regret, as a share of the regret at the start."""
+
+    dim: int = 10
+    workers: tuple[int, ...] = (2, 10, 40)
+    seeds: int = 10
+    budget: int = 4000
+    target: float = 1e-3
+    seed: int = 0
+
+    @classmethod
+    def quick(cls) -> "Settings":
+        return cls(workers=(4,), seeds=2, budget=2000)
+
+
+@dataclass(frozen=True)
+class Row:
+    """Medians over seeds. evaluations and time: asynchronous / by generations, below 1 where not waiting wins."""
+
+    function: str
+    workers: int
+    generations_evaluations: float
+    evaluations: float
+    time: float
+    reached: int
+
+
+def functions(dim: int) -> dict[str, np.ndarray]:
+    """Quadratic ones, whose regret is known: their curvatures."""
+    return {"sphere": np.ones(dim), "ellipsoid": 10 ** np.linspace(0, 3, dim)}
+
+
+def run(settings: Settings, progress: Callable[[int, int], None] = lambda done, total: None) -> list[Row]:
+    rows, cases = [], [(name, a, w) for name, a in functions(settings.dim).items() for w in settings.workers]
+    for k, (name, curvature, workers) in enumerate(cases):
+        seeds = range(settings.seed, settings.seed + settings.seeds)
+        pairs = [[solve(curvature, workers, seed, settings, waits) for waits in (True, False)] for seed in seeds]
+        ends = np.array(pairs, float)  # [seed, way, (evaluations, time)]
+        both = ends[np.isfinite(ends).all(axis=(1, 2))]
+        ratio = np.median(both[:, 1] / both[:, 0], axis=0) if len(both) else np.full(2, np.nan)
+        waited = float(np.median(both[:, 0, 0])) if len(both) else np.nan
+        rows.append(Row(name, workers, waited, float(ratio[0]), float(ratio[1]), len(both)))
+        progress(k + 1, len(cases))
+    return rows
+
+
+def solve(curvature: np.ndarray, workers: int, seed: int, settings: Settings, waits: bool) -> tuple[float, float]:
+    """Evaluations and time until the target; infinite if it was not reached."""
+    x0 = np.full(curvature.size, 2.0)
+    opt = Optimizer(x0, 0.5, 0.1, seed=seed, budget=settings.budget)
+    world = _World(opt, curvature, workers, np.random.default_rng([seed, 7]))
+    goal = settings.target * float(np.sum(curvature * x0**2))
+    while not opt.stop():
+        world.generation() if waits else world.next()
+        if np.sum(curvature * opt.mean**2) <= goal:
+            return opt.nfev, world.clock
+    return np.inf, np.inf
+
+
+class _World:
+    """Workers, what they have in hand, and the time."""
+
+    def __init__(self, opt: Optimizer, curvature: np.ndarray, workers: int, rng: np.random.Generator):
+        self.opt, self.curvature, self.workers, self.rng = opt, curvature, workers, rng
+        self.clock, self.asked = 0.0, 0
+        self.under_way: list[tuple[float, int, np.ndarray]] = []
+
+    def generation(self) -> None:
+        theta = self.opt.ask()
+        free = [self.clock] * self.workers
+        for _ in theta:
+            heapq.heapreplace(free, free[0] + self._duration())
+        self.clock = max(free)
+        self._tell(theta)
+
+    def next(self) -> None:
+        while len(self.under_way) < self.workers:
+            heapq.heappush(self.under_way, (self.clock + self._duration(), self.asked, self.opt.ask(1)))
+            self.asked += 1
+        self.clock, _, theta = heapq.heappop(self.under_way)
+        self._tell(theta)
+
+    def _duration(self) -> float:
+        return float(np.exp(SIGMA * self.rng.standard_normal()))
+
+    def _tell(self, theta: np.ndarray) -> None:
+        x = theta + 0.1 * self.rng.standard_normal(theta.shape)
+        self.opt.tell(theta, np.sum(self.curvature * x**2, axis=1), realised=x)
+
+
+def as_json(rows: list[Row]) -> dict[str, Any]:
+    return {"rows": [{k: None if isinstance(v, float) and np.isnan(v) else v for k, v in asdict(row).items()} for row in rows]}
+
+
+def table(rows: list[Row]) -> Any:
+    from rich.table import Table
+
+    out = Table("function", "workers", "evaluations by generations", "evaluations, ratio", "time, ratio", "runs that reached the target")
+    for row in rows:
+        numbers = (f"{row.generations_evaluations:.0f}", f"{row.evaluations:.2f}", f"{row.time:.2f}", str(row.reached))
+        out.add_row(row.function, str(row.workers), *numbers)
+    return out
