@@ -86,6 +86,21 @@ def test_host_loop():
     assert abs(failed / measured - 0.05) < 4 * (0.05 * 0.95 / measured) ** 0.5
 
 
+def test_router():
+    (count, first, rest, last), (new,) = numbers(EXAMPLES / "router.py")
+    assert (count, rest) == (20, 200)
+    assert first < 0.7  # chance is a third
+    assert last > 0.85
+    assert new > 0.9
+
+
+def test_prompt_router():
+    (routed,), (single, possible) = numbers(EXAMPLES / "prompt_router.py")
+    assert "SIMULATED" in (EXAMPLES / "prompt_router.py").read_text().splitlines()[0]
+    # at least three quarters of what there is to gain over always using the same prompt
+    assert routed > single + 0.75 * (possible - single)
+
+
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.name)
 def test_examples_are_short_and_tested(path):
     assert len(path.read_text().splitlines()) < 40
