@@ -1,10 +1,13 @@
 """What comes back: SciPy-shaped, and readable when printed."""
 
+import html
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
+
+SHOWN = 20  # coordinates of a long theta that notebooks show
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,35 @@ class Result:
         ]
         return "\n".join(f"{name:>8}  {value}" for name, value in rows if value)
 
+    def plot(self) -> Any:
+        """A matplotlib Figure: the estimate of E f, the recommended theta and the spread of the search against evaluations.
+
+        Notebooks show it; `result.plot().savefig("run.png")` keeps it.
+        """
+        if not len(self.history.get("nfev", ())):
+            raise ValueError("there is nothing to plot: no values have been told yet")
+        from phenes.plots.convergence import figure  # the core does not wait for matplotlib
+
+        return figure(self)
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the answer in a line, why the run ended, and theta coordinate by coordinate (the first and last of many)."""
+        head = f"<b>E f(x) = {self.fun:.6g} ± {self.fun_se:.2g}</b> after {self.nfev:,} evaluations"
+        notes = [self.message, f"{self.failed} evaluations without a value" if self.failed else "", self.noise, *self.errors]
+        lines = "<br>".join(html.escape(note) for note in notes if note)
+        cells = "".join(f"<tr><td>{k}</td><td>{self.x[k]:.6g}</td><td>{_spread(self.spread, k)}</td></tr>" for k in self._shown())
+        left_out = f"<p>{self.x.size - len(self._shown())} coordinates are not shown.</p>" if len(self._shown()) < self.x.size else ""
+        table = f"<table><tr><th>coordinate</th><th>theta</th><th>spread of the search</th></tr>{cells}</table>"
+        return f"<div><p>{head}<br>{lines}</p>{table}{left_out}</div>"
+
+    def _shown(self) -> list[int]:
+        n = self.x.size
+        return list(range(n)) if n <= SHOWN else [*range(SHOWN - 5), *range(n - 5, n)]
+
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         """Notebooks show what print shows."""
-        printer.text(str(self))
+        printer.text("Result(...)" if cycle else str(self))
+
+
+def _spread(spread: np.ndarray, k: int) -> str:
+    return f"{spread[k]:.3g}" if k < spread.size else ""
