@@ -122,6 +122,34 @@ def robust(
     _bench("robust", quick, as_json, seeds=seeds, seed=seed)
 
 
+@app.command("engineering")
+def engineering(
+    problems: Annotated[Any, _many(str, "Problems, such as filter,coating.")] = None,
+    contenders: Annotated[Any, _many(str, "Contenders, such as phenes,pycma-x.")] = None,
+    seeds: Annotated[int | None, typer.Option(min=1, help="Independent runs of each.", show_default=False)] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder for store, pictures and report.", show_default="out/engineering")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Keep what is in the folder and run what it lacks.")] = False,
+    seed: Seed = None,
+    quick: Quick = False,
+    as_json: Json = False,
+) -> None:
+    """Filter, coating, launch, regulator: E f, yield and p95 beside nominal designs, pycma and cmaes."""
+    out = out or Path("out") / ("engineering-quick" if quick else "engineering")
+    writable(out)
+    from phenes.bench import engineering as module
+    from phenes.store import Store
+
+    options = given(problems=problems, contenders=contenders, seeds=seeds, seed=seed)
+    settings = dataclasses.replace(module.Settings.quick() if quick else module.Settings(), **options)
+    with progress("engineering") as advance:
+        path = module.run(settings, out, resume, advance)
+    with Store(path, create=False) as store:
+        show(module.table(store))
+        summary = module.summary(store)
+    print(f"The report is {out / 'report.html'} (and report.md), the data behind it {path}.")
+    end(as_json, summary)
+
+
 def _bench(name: str, quick: bool, as_json: bool, **options: Any) -> None:
     double_precision()
     module = importlib.import_module(f"phenes.bench.{name}")
