@@ -101,6 +101,31 @@ def test_prompt_router():
     assert routed > single + 0.75 * (possible - single)
 
 
+def test_filter_yield():
+    (*_, minimax), (*_, robust) = numbers(EXAMPLES / "filter_yield.py")
+    assert abs(minimax - 72) < 1
+    assert robust >= 90  # of 92.9 % at best
+
+
+def test_mirror_coating():
+    (nominal, _, _, paper), (robust, *_) = numbers(EXAMPLES / "mirror_coating.py")
+    assert abs(paper) < 0.01  # on paper nothing is left to wish for
+    assert robust > nominal + 0.5
+
+
+def test_gravity_assist():
+    (*_, nominal, few), (angle, speed, robust, many) = numbers(EXAMPLES / "gravity_assist.py")
+    assert abs(angle - 27.9) < 3
+    assert abs(speed - 4.79) < 0.05
+    assert robust > nominal
+    assert many > 3 * few
+
+
+def test_noisy_actuator():
+    (textbook, _), (found, _), (best, _) = numbers(EXAMPLES / "noisy_actuator.py")
+    assert best < found < best + 0.5 * (textbook - best)
+
+
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.name)
 def test_examples_are_short_and_tested(path):
     assert len(path.read_text().splitlines()) < 40
