@@ -238,7 +238,7 @@ def synthetic(gain, seeds=10, noise=0.05):
                 **dict.fromkeys(("F_mean", "f_mean", "population", "best"), curve),
                 **dict.fromkeys(("trace", "projected", "skipped", "near"), np.ones(curve.shape)),
             }
-    return results.Results(full, "0", "done", parts, {}, [])
+    return results.Results(full, "0", "done", parts, {}, [], dict.fromkeys(settings.METHODS, 0.0))
 
 
 def better(function, method):

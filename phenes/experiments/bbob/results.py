@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from phenes import problems
-from phenes.experiments.bbob.settings import EXPERIMENT, LANDSCAPE, METHODS, Settings
+from phenes.experiments.bbob.settings import EXPERIMENT, LANDSCAPE, METHODS, Part, Settings
 from phenes.experiments.driver import Session, sessions
 from phenes.experiments.report import Difference, difference, mean_se, sign_test
 from phenes.store import Store
@@ -24,6 +24,7 @@ class Results:
     parts: dict[tuple[int, str], dict[str, np.ndarray]]
     landscapes: dict[int, dict[str, np.ndarray]]
     sessions: list[Session]
+    cost: dict[str, float]  # seconds of a core for all parts of a method, compilation and F included
 
     def final(self, function: int, method: str, what: str = "F_mean") -> np.ndarray:
         """At the last generation, by seed."""
@@ -50,7 +51,10 @@ def load(store: Store) -> Results:
     there = run.keys()
     parts = {(p.function, p.method): run[p.key] for p in settings.parts if p.key in there and p.method != LANDSCAPE}
     landscapes = {p.function: run[p.key] for p in settings.parts if p.key in there and p.method == LANDSCAPE}
-    return Results(settings, run.about.version, run.about.status, parts, landscapes, sessions(run))
+    each, cost = run.seconds(), dict.fromkeys(METHODS, 0.0)
+    for function, method in parts:
+        cost[method] += each[Part(function, method).key]
+    return Results(settings, run.about.version, run.about.status, parts, landscapes, sessions(run), cost)
 
 
 @dataclass(frozen=True)

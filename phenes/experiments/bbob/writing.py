@@ -183,11 +183,11 @@ def _times(document: Document, results: Results) -> None:
         runs = np.concatenate([part["seconds"] for part in parts])
         compilation = np.mean([float(part["compilation"]) for part in parts])
         each = f"{1e6 * runs.mean() / s.generations:.0f}"
-        rows.append([method, plus_minus(*mean_se(runs)), each, f"{compilation:.1f}"])
+        rows.append([method, plus_minus(*mean_se(runs)), each, f"{compilation:.1f}", f"{results.cost[method]:.0f}"])
     document.text(
         "Every run is timed by itself on one core: the same compiled program is called with another key, one seed after the other. "
         "Compilation, once for each function and method, is apart, and so is the estimation of F."
     )
-    document.table(["method", "seconds of a run", "microseconds a generation", "seconds of compilation"], rows)
+    document.table(["method", "seconds of a run", "microseconds a generation", "seconds of compilation", "all of it, seconds of a core"], rows)
     for seconds, parts, processes in results.sessions:
         document.text(f"From start to end: {seconds:.0f} seconds for {parts} parts on {processes} processes.")
