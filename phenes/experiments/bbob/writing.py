@@ -188,6 +188,8 @@ def _times(document: Document, results: Results) -> None:
         "Every run is timed by itself on one core: the same compiled program is called with another key, one seed after the other. "
         "Compilation, once for each function and method, is apart, and so is the estimation of F."
     )
-    document.table(["method", "seconds of a run", "microseconds a generation", "seconds of compilation", "all of it, seconds of a core"], rows)
+    document.table(
+        ["method", "seconds of a run", "microseconds a generation", "seconds of compilation", "all of it, seconds of a core"], rows
+    )
     for seconds, parts, processes in results.sessions:
         document.text(f"From start to end: {seconds:.0f} seconds for {parts} parts on {processes} processes.")
