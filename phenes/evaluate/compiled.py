@@ -1,6 +1,5 @@
 """Functions written in JAX, on whole populations: compiled, in double precision, and spread over the devices there are."""
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -8,7 +7,11 @@ import numpy as np
 
 
 def compiled(f: Callable[..., Any], point: np.ndarray) -> Callable[[np.ndarray], np.ndarray] | None:
-    """f on rows [n, d] -> [n] under jit, if it can be traced. A row's value does not depend on the other rows nor on the devices."""
+    """f on rows [n, d] -> [n] under jit, if it can be traced.
+
+    On CPUs a row's value does not depend, to the last bit, on the other rows, on the number of devices, or on whether it was a worker that
+    evaluated it: rows go through the same small program one after the other, which costs no more there than all of them at once.
+    """
     import jax
 
     with jax.enable_x64(True):
@@ -17,27 +20,50 @@ def compiled(f: Callable[..., Any], point: np.ndarray) -> Callable[[np.ndarray],
         except Exception:
             return None
     devices = jax.local_devices()
-    together = _sharded(f, devices)
+    shares = _shares(f, devices)
 
     def evaluate(points: np.ndarray) -> np.ndarray:
-        n = len(points)
-        # a power of two: populations change size, compilations should not follow each
-        rows = max(1 << (n - 1).bit_length(), len(devices))
-        rows = -(-rows // len(devices)) * len(devices)
-        padded = np.concatenate([points, np.repeat(points[-1:], rows - n, axis=0)])
+        n, k = len(points), len(devices)
+        # a power of two for each device: populations change size, compilations should not follow each
+        size = 1 << (-(-n // k) - 1).bit_length()
+        place = np.arange(n) % k * size + np.arange(n) // k  # dealt out like cards
+        padded = np.repeat(points[-1:], k * size, axis=0)
+        padded[place] = points
+        counts = np.maximum(-(-(n - np.arange(k)) // k), 0)
         with jax.enable_x64(True):
-            return np.asarray(together(jax.numpy.asarray(padded)), np.float64).reshape(rows)[:n]
+            return np.asarray(shares(jax.numpy.asarray(counts), jax.numpy.asarray(padded)), np.float64)[place]
 
     return evaluate
 
 
-def _sharded(f: Callable[..., Any], devices: list[Any]) -> Callable[..., Any]:
-    """Each device gets its share of the rows; one device needs no sharding."""
+def _shares(f: Callable[..., Any], devices: list[Any]) -> Callable[..., Any]:
+    """counts [devices], rows [devices * size, d] -> values: each device has its share."""
     import jax
     from jax.sharding import Mesh, PartitionSpec
 
+    work = _one_by_one(f) if devices[0].platform == "cpu" else _at_once(f)
     if len(devices) == 1:
-        return jax.jit(jax.vmap(f))
-    mesh = Mesh(np.array(devices), ("rows",))
+        return jax.jit(work)
     share = PartitionSpec("rows")
-    return jax.jit(functools.partial(jax.shard_map, mesh=mesh, in_specs=share, out_specs=share, check_vma=False)(jax.vmap(f)))
+    mesh = Mesh(np.array(devices), ("rows",))
+    return jax.jit(jax.shard_map(work, mesh=mesh, in_specs=(share, share), out_specs=share, check_vma=False))
+
+
+def _one_by_one(f: Callable[..., Any]) -> Callable[..., Any]:
+    """The first counts[0] rows; the others are there for the shape only and cost nothing."""
+    import jax
+    import jax.numpy as jnp
+
+    def work(counts: Any, rows: Any) -> Any:
+        def step(i: Any, values: Any) -> Any:
+            return values.at[i].set(jnp.reshape(f(rows[i]), ()).astype(values.dtype))
+
+        return jax.lax.fori_loop(0, counts[0], step, jnp.full(rows.shape[0], jnp.nan, rows.dtype))
+
+    return work
+
+
+def _at_once(f: Callable[..., Any]) -> Callable[..., Any]:
+    import jax
+
+    return lambda counts, rows: jax.numpy.reshape(jax.vmap(f)(rows), rows.shape[:1])
