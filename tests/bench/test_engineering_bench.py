@@ -135,6 +135,8 @@ def test_parts_and_settings():
     assert set(RIVALS) <= set(settings.contenders)
     assert Settings.from_stored(json.loads(json.dumps(dataclasses.asdict(settings)))) == settings
     assert Settings.quick().scale < 1
+    assert settings.grid("filter").tolist()[-1] == 2000
+    assert Settings(checkpoints=1).grid("filter").tolist()[-1] == 2000
 
 
 def test_a_fixed_design_needs_no_builds():

@@ -77,7 +77,8 @@ class Settings:
     def grid(self, problem: str) -> np.ndarray:
         """Numbers of builds at which the recommended design is recorded; the last is all of them."""
         last = self.builds(problem)
-        return np.unique(np.round(np.geomspace(max(20, last / 100), last, self.checkpoints)).astype(int))
+        on_the_way = np.geomspace(max(20, last / 100), last, self.checkpoints)
+        return np.unique(np.append(np.round(on_the_way), last).astype(int))
 
     @property
     def parts(self) -> tuple[Part, ...]:
