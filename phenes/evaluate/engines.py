@@ -112,7 +112,7 @@ def engine(workers: Any) -> Engine | None:
     if isinstance(workers, Engine):
         return workers
     if hasattr(workers, "submit") and hasattr(workers, "map"):
-        return Given(workers)
+        return Given(workers)  # pyright: ignore[reportArgumentType]
     raise ValueError(
         f"workers must be a number of processes of at least 1, 'dask://host:port', a Dask Client, 'ray' or an Executor, got {workers!r}"
     )

@@ -74,7 +74,7 @@ def _npz(run: Run, path: Path) -> int:
     """theta and x as matrices."""
     parts = [{"generation": np.full(len(part["f"]), k), **{name: part[name] for name in ("f", *COLUMNS)}} for k, part in generations(run)]
     whole = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]} if parts else {"f": np.empty(0)}
-    np.savez_compressed(path, **whole)
+    np.savez_compressed(path, **whole)  # pyright: ignore[reportArgumentType]
     return len(whole["f"])
 
 

@@ -27,15 +27,15 @@ def _loky(workers: int) -> Iterator[str]:
 
 @contextlib.contextmanager
 def _dask(workers: int) -> Iterator[str]:
-    import dask
+    from dask import config
     from distributed import LocalCluster
 
     options: dict[str, Any] = {"dashboard_address": None, "worker_dashboard_address": None, "host": "127.0.0.1", "silence_logs": 50}
     with (
-        dask.config.set({"distributed.admin.tick.limit": "60s", "distributed.comm.timeouts.connect": "60s"}),
+        config.set({"distributed.admin.tick.limit": "60s", "distributed.comm.timeouts.connect": "60s"}),
         LocalCluster(n_workers=workers, threads_per_worker=1, processes=True, **options) as cluster,
     ):
-        yield cluster.scheduler_address.replace("tcp://", "dask://")
+        yield cluster.scheduler_address.replace("tcp://", "dask://")  # pyright: ignore[reportAttributeAccessIssue]
 
 
 @contextlib.contextmanager
@@ -45,7 +45,7 @@ def _ray(workers: int) -> Iterator[str]:
     import ray
 
     options: dict[str, Any] = {"include_dashboard": False, "log_to_driver": False, "logging_level": logging.ERROR}
-    here = ray.init(num_cpus=workers, object_store_memory=80 * 1024 * 1024, _node_ip_address="127.0.0.1", **options)
+    here: Any = ray.init(num_cpus=workers, object_store_memory=80 * 1024 * 1024, _node_ip_address="127.0.0.1", **options)
     before = os.environ.get("RAY_ADDRESS")
     os.environ["RAY_ADDRESS"] = here.address_info["gcs_address"]  # for the program, which connects to it
     try:
