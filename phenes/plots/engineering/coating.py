@@ -14,7 +14,7 @@ from phenes.plots.notebook import Picture
 from phenes.problems.engineering import COATING, EngineeringProblem
 from phenes.problems.engineering.coating import TRANSMITTED, WAVES, WITHIN, figures, spectrum
 
-LEAST = 1e-5  # of the logarithmic axis
+LEAST = 1e-6  # of the logarithmic axis
 
 
 def spectra(designs: Mapping[str, Any], problem: EngineeringProblem = COATING) -> Figure:
@@ -40,7 +40,7 @@ def _spectrum(ax: Axes, x: np.ndarray, colour: str) -> None:
     spread(ax, waves, np.maximum(spectrum(x, waves), LEAST), colour, "median, 5 to 95 % of builds")
     for wave in WAVES:
         ax.axvline(wave, color=INK, linewidth=0.8, linestyle=":")
-        ax.text(wave + 8, 2 * LEAST, f"{wave:.0f}", fontsize=9, va="center", backgroundcolor="white", zorder=3)
+        ax.text(wave + 8, 2 * LEAST, f"{wave:.0f}", fontsize=9, va="center")
     ax.set(yscale="log", ylim=(LEAST, 1.3), xlim=(620, 2200), ylabel="reflectance")
 
 
