@@ -50,7 +50,7 @@ def test_every_contender_has_its_seeds(store):
     }
     runs = results.runs["filter"][OURS]
     assert np.all(np.diff(runs.evaluations, axis=1) >= 0)
-    assert runs.evaluations[:, -1].max() <= TINY.builds("filter") == 200
+    assert runs.evaluations[:, -1].max() <= TINY.builds("filter") == 300
     assert runs.design.shape == (2, 3)
 
 
@@ -66,10 +66,10 @@ def test_table_summary_report_and_pictures(store):
     console = Console(width=200, record=True, file=io.StringIO())
     console.print(engineering.table(store))
     text = console.export_text()
-    assert all(name in text for name in (*TINY.contenders, "LC filter, 200 builds", "pendulum regulator, 1000 builds"))
+    assert all(name in text for name in (*TINY.contenders, "LC filter, 300 builds", "pendulum regulator, 1000 builds"))
     summary = json.loads(json.dumps(engineering.summary(store)))
-    assert summary["settings"]["builds"] == {"filter": 200, "regulator": 1000}
-    assert {v["claim"].split(":")[0] for v in summary["verdicts"]} == {"filter", "regulator"}
+    assert summary["settings"]["builds"] == {"filter": 300, "regulator": 1000}
+    assert summary["verdicts"] == []  # of a tenth of the builds nothing is asked
     out = store.path.parent
     report = (out / "report.md").read_text()
     for name in ("engineering-builds.png", "engineering-filter.png", "engineering-regulator.png"):
@@ -84,7 +84,7 @@ def test_verdicts_are_by_medians():
         return overview.Runs(few, few, few, few, np.array(means), np.zeros(2), np.array(shares), np.zeros(2), np.zeros(2))
 
     both = {"phenes": runs([0.91, 0.93], [0.91, 0.93]), "pycma": runs([0.8, 0.9], [0.8, 0.9]), "cmaes": runs([0.9, 0.98], [0.9, 0.98])}
-    yielded, against = overview.verdicts(overview.Results(TINY, "", {"filter": both}))
+    yielded, against = overview.verdicts(overview.Results(dataclasses.replace(TINY, scale=1.0), "", {"filter": both}))
     assert (yielded.holds, yielded.measured) == (True, "92.0%")
     assert not against.holds
     assert against.measured == "0.92 against 0.94 (cmaes)"

@@ -9,6 +9,7 @@ from phenes import checks
 from phenes.problems.engineering import ENGINEERING, EngineeringProblem
 from phenes.problems.engineering.problem import DRAWS
 
+LEAST = 300  # builds, below which nobody has begun
 TWICE = "filter"  # pass or fail says little of a single run: twice as many of them
 
 
@@ -67,7 +68,7 @@ class Settings:
             raise ValueError(f"the settings of the stored run are not those of this version: {error}") from error
 
     def builds(self, problem: str) -> int:
-        return max(100, round(self.scale * ENGINEERING[problem].budget))
+        return max(LEAST, round(self.scale * ENGINEERING[problem].budget))
 
     def runs(self, problem: str, contender: str) -> int:
         from phenes.bench.engineering.contenders import CONTENDERS
