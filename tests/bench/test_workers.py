@@ -19,10 +19,10 @@ def test_not_waiting_saves_time_on_a_simulated_clock():
     rows = asynchronous.run(settings)
     assert all(row.reached == 3 for row in rows)
     assert all(row.time < 1 for row in rows)
-    assert asynchronous.table(rows).row_count == 2
+    assert asynchronous.table(rows).row_count == 3
 
 
 def test_one_worker_waits_for_nobody():
     """The same evaluations follow each other: evaluations and time go together."""
-    ends = asynchronous.solve(np.ones(3), 1, 0, asynchronous.Settings(), False)
+    ends = asynchronous.solve(asynchronous.Function(np.ones(3)), 1, 0, asynchronous.Settings(), False)
     assert np.isfinite(ends).all()
