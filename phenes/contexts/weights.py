@@ -57,10 +57,10 @@ def belief(p: Any, q: Any, batch: Batch) -> Float[Array, " n"]:
 
 
 class Belief(eqx.Module):
-    """`belief` with weights of at most 1 / doubt.
+    """`belief` with weights of at most 1 / doubt in size.
 
-    The phenotype score of a sure answer is as small as its weight is large, and their product never above 1. Other estimators have no
-    such luck: for them a doubt of 0.1 or more keeps single rounds from throwing everything over.
+    The phenotype score of a sure answer is as small as its weight is large, so their product stays bounded with any doubt. The scores of
+    other estimators are not: more doubt gives them less variance, and a target that corrects sure mistakes more slowly.
     """
 
     doubt: Float[Array, ""]

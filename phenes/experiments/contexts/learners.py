@@ -146,6 +146,6 @@ def told(task: Task, at: Point) -> Learner:
     data = contexts.Answered(rows.c, rows.hidden.astype(jnp.int32))
 
     def advance(key, q, rounds):
-        return contexts.em(q, data, optax.adam(at["rate"]), sweeps=1)[0], jnp.ones(())
+        return contexts.em(q, data, optax.adam(at["rate"]), sweeps=1, steps=4)[0], jnp.ones(())
 
     return Learner(lambda key: some_mixture(task, key), advance, lambda q, c: q.log_answers(c), lambda q, c: q.log_gate(c))

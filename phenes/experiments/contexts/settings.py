@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from phenes import checks, estimators
+from phenes.contexts.weights import LEAST_DOUBT
 from phenes.experiments.contexts import learners, peers
 from phenes.experiments.contexts.data import MAKERS
 from phenes.experiments.contexts.learners import Build, Point
@@ -31,73 +32,70 @@ def _rates(*rates: float) -> list[Point]:
     return [{"rate": rate} for rate in rates]
 
 
-DOUBTS = 0.001, 0.3  # least doubt of belief weights; estimators other than the phenotype need more of it
+LEAST = 0.3  # doubt of belief weights for estimators other than the phenotype, whose scores do not shrink as these weights grow
 
 
-def _pairs(name: str, values: tuple[float, ...], rates: tuple[float, ...]) -> list[Point]:
-    return [{name: value, "rate": rate} for value in values for rate in rates]
+def _doubtful(*rates: float, **more: float) -> list[Point]:
+    return [{"doubt": LEAST, "rate": rate, **more} for rate in rates]
 
 
-def _mixture_points() -> list[Point]:
-    return _pairs("doubt", DOUBTS, (0.01, 0.03))
+def _both(*rates: float, **more: float) -> list[Point]:
+    """With that doubt, and at the highest rate also with as little as the phenotype has."""
+    return [*_doubtful(*rates, **more), {"doubt": LEAST_DOUBT, "rate": rates[-1], **more}]
 
 
 BELIEF = learners.by_belief
-MEANS = learners.minus_mean, learners.minus_expected
+FLAT, EXPECTED = learners.minus_mean, learners.minus_expected
+PHENOTYPE, GENOTYPE = estimators.phenotype, estimators.genotype
 METHODS: dict[str, Method] = {
     "phenotype": Method(
-        learners.dirichlet(estimators.phenotype, BELIEF), _rates(0.03, 0.1, 0.3), "phenotype, belief weights", 20.0, (*SETS, "regions")
+        learners.dirichlet(PHENOTYPE, BELIEF), _rates(0.03, 0.1, 0.3), "phenotype, belief weights", 20.0, (*SETS, "regions")
     ),
-    "mix": Method(
-        learners.dirichlet(learners.mix(), BELIEF),
-        _pairs("doubt", DOUBTS, (0.01, 0.03, 0.1)),
-        "information mix, belief weights",
-        60.0,
-        CONTINUOUS,
-    ),
-    "genotype": Method(
-        learners.dirichlet(estimators.genotype, BELIEF), _pairs("doubt", DOUBTS, (0.001, 0.003, 0.01)), "genotype, belief weights", 30.0
-    ),
+    "mix": Method(learners.dirichlet(learners.mix(), BELIEF), _both(0.03, 0.1), "information mix, belief weights", 60.0, CONTINUOUS),
+    "genotype": Method(learners.dirichlet(GENOTYPE, BELIEF), _both(0.001, 0.003, 0.01), "genotype, belief weights", 30.0),
     "phenotype-value": Method(
-        learners.dirichlet(estimators.phenotype, MEANS[0]), _rates(0.1, 0.3, 1.0), "phenotype, f minus its running mean"
+        learners.dirichlet(PHENOTYPE, FLAT), _rates(0.1, 0.3, 1.0), "phenotype, f minus its running mean", 20.0, ("digits",)
     ),
     "phenotype-context": Method(
-        learners.dirichlet(estimators.phenotype, MEANS[1]), _rates(0.1, 0.3, 1.0), "phenotype, f minus what a model expects in c"
+        learners.dirichlet(PHENOTYPE, EXPECTED), _rates(0.1, 0.3, 1.0), "phenotype, f minus what a model expects in c", 20.0, ("digits",)
     ),
     "weights-ES": Method(
-        learners.over_weights(lambda size: estimators.genotype),
-        [{"sigma": 0.3, "doubt": DOUBTS[1], "rate": rate} for rate in (0.003, 0.01, 0.03)],
+        learners.over_weights(lambda size: GENOTYPE),
+        _both(0.003, 0.01, 0.03, sigma=0.3),
         "Gaussian search over the weights, genotype, belief weights",
-        15.0,
+        10.0,
         ("digits",),
     ),
     "weights-mix": Method(
         learners.over_weights(learners.mix_of_weights),
-        [{"sigma": 0.3, "doubt": DOUBTS[1], "rate": rate} for rate in (0.1, 0.3, 1.0)],
+        _both(0.1, 0.3, 1.0, sigma=0.3),
         "Gaussian search over the weights, information mix, belief weights",
-        20.0,
+        15.0,
         ("digits",),
     ),
     "hidden": Method(
-        learners.dirichlet(estimators.phenotype, BELIEF, width=64),
-        _rates(0.03, 0.1),
+        learners.dirichlet(PHENOTYPE, BELIEF, width=64),
+        _rates(0.1),
         "phenotype, belief weights, one hidden layer of 64 units: more than the other methods are given",
-        60.0,
+        20.0,
         ("digits",),
     ),
-    "banditron": Method(peers.banditron, [{"gamma": g} for g in (0.02, 0.05, 0.1, 0.2, 0.3, 0.5)], "Banditron", 10.0),
+    "banditron": Method(peers.banditron, [{"gamma": g} for g in (0.02, 0.05, 0.1, 0.2, 0.3, 0.5)], "Banditron", 5.0),
     "epsilon-greedy": Method(
-        peers.epsilon_greedy, _pairs("epsilon", (0.02, 0.1, 0.3), (0.1, 0.3, 1.0)), "logistic regression of f for each answer", 15.0
+        peers.epsilon_greedy,
+        [{"epsilon": epsilon, "rate": rate} for epsilon in (0.02, 0.1, 0.3) for rate in (0.1, 0.3, 1.0)],
+        "epsilon-greedy, logistic regression of f for each answer",
+        10.0,
     ),
-    FULL: Method(None, [{"C": c} for c in (0.1, 1.0, 10.0)], "logistic regression told every label (scikit-learn)", 60.0),
+    FULL: Method(None, [{"C": c} for c in (1.0, 10.0)], "logistic regression told every label (scikit-learn)", 20.0),
     **{
-        f"experts-{name}": Method(learners.mixture(estimator, BELIEF), _mixture_points(), f"mixture of experts, {about}", 30.0, MIXTURES)
+        f"experts-{name}": Method(learners.mixture(estimator, BELIEF), _both(0.01, 0.03), f"mixture of experts, {about}", 20.0, MIXTURES)
         for name, estimator, about in (
-            ("phenotype", estimators.phenotype, "phenotype, belief weights"),
-            ("genotype", estimators.genotype, "genotype (the expert that was asked), belief weights"),
+            ("phenotype", PHENOTYPE, "phenotype, belief weights"),
+            ("genotype", GENOTYPE, "genotype (the expert that was asked), belief weights"),
         )
     },
-    "experts-EM": Method(learners.told, _rates(0.01, 0.1), "mixture of experts, EM told every label", 40.0, MIXTURES),
+    "experts-EM": Method(learners.told, _rates(0.03, 0.1), "mixture of experts, EM told every label", 20.0, MIXTURES),
 }
 
 
@@ -112,7 +110,7 @@ class Settings:
     rounds: int = 40_000
     points: int = 100
     totals: tuple[float, ...] = (10.0, 1.0)
-    batch: int = 1000  # individuals for each measurement of a variance
+    batch: int = 500  # individuals for each measurement of a variance
     experts: int = 4
     seed: int = 2026
 
@@ -159,9 +157,9 @@ class Settings:
     def cost(self, part: str) -> float:
         """In seconds of a full run, roughly: for the order, and for the time left."""
         kind = part.partition("/")[0]
-        work = 40.0 if kind in VARIANCES else METHODS[kind].cost
+        work = 20.0 if kind in VARIANCES else METHODS[kind].cost
         return 10.0 + work * self.seeds * self.rounds_of(part.partition("/")[2]) / 400_000
 
 
 def _sets(kind: str) -> tuple[str, ...]:
-    return SETS if kind == "variance" else METHODS[VARIANCES.get(kind, kind)].sets
+    return CONTINUOUS if kind == "variance" else METHODS[VARIANCES.get(kind, kind)].sets
