@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable
-from concurrent.futures import BrokenExecutor, Executor, Future
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from typing import Any
 
 IDLE = 60  # seconds after which processes without work end
@@ -24,10 +24,11 @@ class WorkerLost(BrokenExecutor):
 class Engine(Executor):
     """slots: evaluations at once, which may change.
 
-    patience: seconds past a time-out until a worker that cannot be interrupted is given up.
+    patience: seconds past a time-out until a worker that cannot be interrupted is given up. lost: errors that mean a worker has gone.
     """
 
     patience = 10.0
+    lost: tuple[type[BaseException], ...] = (BrokenExecutor, CancelledError)
     abandoned: tuple[Future, ...] = ()
 
     @property
@@ -54,6 +55,9 @@ class Processes(Engine):
     """Processes of this machine (loky: functions of notebooks and lambdas travel too). A broken pool is replaced by a new one."""
 
     def __init__(self, count: int):
+        from loky.process_executor import ShutdownExecutorError
+
+        self.lost = (*Engine.lost, ShutdownExecutorError)  # of those that end with the pool for the sake of another
         self.count = count
         self.pool = processes(count)
 

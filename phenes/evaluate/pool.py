@@ -8,7 +8,7 @@ import queue
 import time
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import BrokenExecutor, CancelledError, Future
+from concurrent.futures import Future
 from dataclasses import dataclass
 
 import numpy as np
@@ -120,7 +120,7 @@ class Pool:
         self.alone = False
         try:
             return [(task.tag, future.result())]
-        except (BrokenExecutor, CancelledError):
+        except self.engine.lost:
             return self._lost(task)
         except Exception as error:  # of the engine: f's own come back as outcomes
             return [(task.tag, failed(say(error)))]
