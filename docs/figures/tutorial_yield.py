@@ -39,7 +39,7 @@ def _campaigns(ax: Axes, page: dict) -> None:
     for told, method, label in ((True, "PAES", "told the log"), (False, "ES", "not told the log")):
         runs = np.array([_campaign(page, seed, told, grid) for seed in range(SEEDS)])
         band(ax, grid, runs, method, label)
-    ax.set(xlabel="batches", ylabel="average yield at the recommended setting, %", title="what the log was worth")
+    ax.set(xlabel="batches", ylabel="average yield, %", title="at the recommended setting")
     ax.legend(loc="lower right")
 
 
