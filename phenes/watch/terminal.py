@@ -27,7 +27,12 @@ def one(snapshot: dict[str, Any]) -> Table:
         ("evaluations", f"{snapshot['done']} done, {snapshot['failed']} failed, {snapshot['flying']} in flight"),
         ("generations", str(snapshot["generations"])),
         ("step / noise", f"{_number(_last(curve['step']), 3)} / {_number(_last(curve['noise']), 3)}"),
-        ("gain", _number(_last(curve["gain"]), 3)),
+        (
+            "gain",
+            "unbounded: the search is narrower than the noise by far"
+            if curve["gain"] and curve["gain"][-1] is None
+            else _number(_last(curve["gain"]), 3),
+        ),
         ("recommended theta", _vector(snapshot["mean"])),
         ("started", f"{snapshot['started']}, version {snapshot['version']}"),
         *((f"  {name}", str(value)) for name, value in snapshot["settings"].items()),
