@@ -69,7 +69,7 @@ def made_up(settings):
         (["demo", "--generations", "-3"], "'--generations'"),
         (["demo", "--nonsense"], "--nonsense"),
         (["demo", "surplus"], "surplus"),
-        (["nonsense"], "only demo, optimize, reproduce, train, bench"),
+        (["nonsense"], "only demo, optimize, reproduce, train, runs, show, watch, bench"),
         (["bench", "nonsense"], "only estimators, generation, peers"),
         (["bench"], "see phenes bench --help"),
         ([], "see phenes --help"),
