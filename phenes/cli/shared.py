@@ -44,8 +44,8 @@ def writable(folder: Path) -> None:
 
 
 @contextlib.contextmanager
-def progress(title: str) -> Iterator[Callable[[int, int], None]]:
-    """A bar with the time left, on stderr: stdout is for results."""
+def progress(title: str) -> Iterator[Callable[..., None]]:
+    """A bar with the time left, on stderr: stdout is for results. Call what it yields with (done, total) and, if you like, a new title."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
@@ -59,7 +59,7 @@ def progress(title: str) -> Iterator[Callable[[int, int], None]]:
     )
     with Progress(*columns, console=Console(stderr=True)) as bar:
         task = bar.add_task(title, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+        yield lambda done, total, now=title: bar.update(task, completed=done, total=total, description=now)
 
 
 def show(table: Any) -> None:

@@ -1,0 +1,79 @@
+"""What a run of `train` is made of: one record of settings, the default for any environment, and the paper's."""
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import jax.numpy as jnp
+from jaxtyping import Array
+
+from phenes import checks, weightings
+from phenes.rl.trajectories import ByTrajectory, Genotype, ScoreAtMean, curved_mix, linearised
+from phenes.weightings import Weighting
+
+
+@dataclass(frozen=True)
+class Settings:
+    """sigma: spread of the search in theta, from the first value to the second over `decay` generations (a number stays).
+
+    action_noise: standard deviation of continuous actions in units of their bounds; None follows sigma. rate: of Adam. mirrored: pairs
+    m +- s xi that start from the same state. deterministic: individuals take their best action (for the genotype estimator).
+    """
+
+    estimator: ByTrajectory
+    popsize: int = 20
+    generations: int = 300
+    hidden: tuple[int, ...] = (32, 32)
+    sigma: tuple[float, float] = (0.1, 0.1)
+    decay: int = 1
+    action_noise: float | None = 0.3
+    rate: float = 3e-2
+    weighting: Weighting = weightings.standardise
+    normalise: bool = True
+    mirrored: bool = False
+    deterministic: bool = False
+
+    def __post_init__(self):
+        for name in ("popsize", "generations", "decay"):
+            checks.count(name, getattr(self, name), 2 if name == "popsize" else 1)
+        for name in ("sigma", "rate", "action_noise"):
+            if getattr(self, name) is not None:
+                checks.positive(name, getattr(self, name))
+        if self.mirrored and self.popsize % 2:
+            raise ValueError(f"popsize must be even for mirrored pairs, got {self.popsize}")
+
+    def spread(self) -> Callable[[Any], Array]:
+        """sigma by generation."""
+        first, last = self.sigma
+        return lambda generation: jnp.asarray(first + (last - first) * jnp.minimum(generation / self.decay, 1.0))
+
+    def described(self) -> dict[str, Any]:
+        """As JSON: what must be the same for a run to be gone on with."""
+        plain = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+        return {**plain, "estimator": repr(self.estimator), "weighting": getattr(self.weighting, "__qualname__", repr(self.weighting))}
+
+
+def default(spaces: Any) -> Settings:
+    """Needs no tuning: the estimator follows from the kind of actions."""
+    if spaces.n is not None:
+        return Settings(curved_mix(32))
+    return Settings(linearised(50, every_step=False), popsize=40, hidden=(64, 64), rate=1e-2, action_noise=0.1)
+
+
+def paper(spaces: Any) -> Settings:
+    """The paper's PAES: two hidden layers, Adam 1e-3, centred ranks, N = 100, the score at the mean (errata 17, 20)."""
+    common = {"popsize": 100, "rate": 1e-3, "weighting": weightings.centred_ranks, "normalise": False}
+    if spaces.n is not None:
+        return Settings(ScoreAtMean(), generations=1000, hidden=(32, 32), sigma=(0.1, 0.1), **common)
+    swimmer = spaces.name.startswith("Swimmer")
+    sigma, decay = ((0.2, 0.05), 5000) if swimmer else ((0.05, 0.01), 3000)
+    return Settings(ScoreAtMean(), generations=decay, hidden=(64, 64), sigma=sigma, decay=decay, action_noise=None, **common)
+
+
+def paper_es(spaces: Any) -> Settings:
+    """The paper's ES: the same, with mirrored pairs and the genotype score; continuous actions without noise."""
+    return dataclasses.replace(paper(spaces), estimator=Genotype(), mirrored=True, deterministic=spaces.n is None)
+
+
+PRESETS: dict[str | None, Callable[[Any], Settings]] = {None: default, "paper": paper, "paper-es": paper_es}
