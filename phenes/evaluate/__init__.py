@@ -64,6 +64,11 @@ class Evaluate:
             return Here(self.f, self.realises, self.vectorized, self.timeout, sending)
         return Pool(self.engine, self._call(self.engine), self.timeout, self.max_attempts, sending)
 
+    def close(self) -> None:
+        """After the last pool."""
+        if self.engine is not None:
+            self.engine.close()
+
     def _call(self, where: Engine) -> Callable[[np.ndarray], Outcome]:
         if isinstance(where, Given) and isinstance(where.executor, ThreadPoolExecutor):  # nothing travels: drivers and locks may stay
             return functools.partial(OnWorker(self.f, self.realises), self.timeout)

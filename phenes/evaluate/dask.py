@@ -17,12 +17,12 @@ CONNECT = 10  # seconds in which a scheduler has to answer
 
 
 class Dask(Engine):
-    """client: a distributed.Client, which stays the caller's."""
+    """client: a distributed.Client, which stays the caller's unless it is `owned`."""
 
     patience = 1.0  # f runs in a thread of the worker and cannot be interrupted at all
 
-    def __init__(self, client: Any):
-        self.client = client
+    def __init__(self, client: Any, owned: bool = False):
+        self.client, self.owned = client, owned
         self.flying: dict[Future, tuple[str, Any]] = {}  # ours: worker, theirs
         self.workers: dict[str, int] = {}
         self.look()
@@ -51,6 +51,10 @@ class Dask(Engine):
                 _settle(ours, error=WorkerLost(f"the Dask worker {worker} has gone"))
                 theirs.cancel()
 
+    def close(self) -> None:
+        if self.owned:
+            self.client.close()
+
     def _least_busy(self) -> str:
         if not self.workers:
             raise RuntimeError("the Dask cluster has no workers")
@@ -77,7 +81,7 @@ def connect(address: str) -> Dask:
     except ImportError as error:
         raise ValueError("workers='dask://...' needs Dask: pip install 'phenes[dask]'") from error
     try:
-        return Dask(Client(f"tcp://{address}", set_as_default=False, timeout=CONNECT))
+        return Dask(Client(f"tcp://{address}", set_as_default=False, timeout=CONNECT), owned=True)
     except (OSError, ValueError) as error:
         raise ValueError(f"there is no Dask scheduler at {address}: {error}") from error
 

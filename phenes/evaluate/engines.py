@@ -45,6 +45,9 @@ class Engine(Executor):
         """Stop these if possible; others may be lost with them, and show it. A thread cannot be stopped, and keeps its place."""
         self.abandoned += tuple(future for future in futures if not future.cancel())
 
+    def close(self) -> None:
+        """Let go of what was opened for this engine alone."""
+
     def stuck(self) -> int:
         """Places that are taken by evaluations nobody waits for any more."""
         self.abandoned = tuple(future for future in self.abandoned if not future.done())

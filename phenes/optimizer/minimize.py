@@ -98,6 +98,9 @@ def _solve(
     loop = asynchronously if asynchronous else generations
     settings |= {"asynchronous": True} if asynchronous else {}
     prompt, once = evaluate.engine is not None or evaluate.realises, evaluate.max_attempts == 1
-    with record.Checkpoint(checkpoint, settings, resume, prompt, once) as kept, Followed(opt, callback, progress) as follow:
-        kept.finish("done" if loop.run(opt, evaluate, kept, follow) else "stopped")
+    try:
+        with record.Checkpoint(checkpoint, settings, resume, prompt, once) as kept, Followed(opt, callback, progress) as follow:
+            kept.finish("done" if loop.run(opt, evaluate, kept, follow) else "stopped")
+    finally:
+        evaluate.close()
     return dataclasses.replace(opt.result, errors=tuple(follow.errors))

@@ -37,7 +37,9 @@ def test_by_address(client):
     evaluate = Evaluate(lambda x: float(x[0]), workers=f"dask://{address}")
     got = collect(evaluate, column(1, 2, 3))
     assert [got[i].value for i in range(3)] == [1, 2, 3]
-    evaluate.engine.client.close()
+    evaluate.close()
+    assert evaluate.engine.client.status == "closed"
+    assert client.status == "running"
 
 
 def test_a_killed_worker_costs_nothing_but_time(client, tmp_path):
