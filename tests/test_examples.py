@@ -45,8 +45,10 @@ def test_jax_of_the_readme():
     assert all(abs(aim) < 0.1 for aim in printed[:40])  # from 2, towards 0
 
 
-def test_tabular_of_the_readme():
-    assert numbers("-c", script_with("tabular.train")) == [[16, 4]]
+def test_reinforcement_learning_of_the_readme():
+    (action,), (mean,) = numbers("-c", script_with("rl.train"))
+    assert action == 1  # it leans to the right: push to the right
+    assert mean > 475
 
 
 def test_lab():
