@@ -38,7 +38,9 @@ def _returns(ax: Axes, trained: Trained) -> None:
     curve, per = trained.curve, int(trained.about["popsize"])
     episodes = per * np.arange(1, curve.generations + 1)
     ax.plot(episodes, curve.mean, color=COLOURS["ES"], linewidth=1.2, label="mean of the population")
-    ax.plot(per * curve.at, curve.deterministic, color=COLOURS["PAES"], linewidth=2, label="mean policy, best actions")
+    ax.plot(
+        per * curve.at, curve.deterministic, color=COLOURS["PAES"], linewidth=2, marker="o", markersize=4, label="mean policy, best actions"
+    )
     if trained.about["target"] is not None:
         ax.axhline(trained.about["target"], color=INK, linestyle=":", linewidth=1, label="target")
     ax.set(xlabel="episodes", ylabel="return", xlim=(0, None), title="learning")
