@@ -123,8 +123,8 @@ class TestEndToEnd:
         path.write_bytes(tiny[0].read_bytes())
         more = dataclasses.replace(TINY, functions=(1, 2), instances=(4,), peers=("phenes", "cmaes"))
         peers.run(more, tmp_path, resume=True, processes=1)
-        assert {t.key for t in given if isinstance(t, Part)} == {"d3/s0.1/f02/i4/phenes", "d3/s0.1/f02/i4/cmaes"}
-        assert [t[0].key for t in given if not isinstance(t, Part)] == ["d3/s0.1/f02/i4"]
+        assert {t[0] for t in given if isinstance(t[1], Part)} == {"d3/s0.1/f02/i4/phenes", "d3/s0.1/f02/i4/cmaes"}
+        assert [t[0].key for t in given if not isinstance(t[1], Part)] == ["d3/s0.1/f02/i4"]
         with Store(path) as store:
             assert len(results.load(store).problems) == 5
 
@@ -134,7 +134,7 @@ class TestEndToEnd:
         given = self.spy(monkeypatch)
         only = dataclasses.replace(TINY, functions=(1,), instances=(4,))
         peers.run(only, tmp_path, resume=True, renew=("phenes",), processes=1)
-        assert [t.key for t in given if isinstance(t, Part)] == ["d3/s0.1/f01/i4/phenes"]
+        assert [t[0] for t in given if isinstance(t[1], Part)] == ["d3/s0.1/f01/i4/phenes"]
         with Store(path) as store:
             loaded = results.load(store)
         # its old results, on other problems, are no longer those of its last run
@@ -169,7 +169,7 @@ class TestEndToEnd:
     def test_what_fails_is_named_and_the_rest_kept(self, tmp_path, monkeypatch):
         def each(compute, tasks, n):
             for task in tasks:
-                failed = isinstance(task, Part) and task.peer == "cmaes"
+                failed = isinstance(task[1], Part) and task[1].peer == "cmaes"
                 yield workers.Done(task, None if failed else compute(task), "Traceback\nKeyError: 'x'" if failed else None, 0.1)
 
         monkeypatch.setattr(workers, "each", each)

