@@ -9,7 +9,7 @@ demo: $(VENV)/.installed
 	$(BIN)/phenes demo
 
 test: $(VENV)/.installed-dev
-	$(BIN)/pytest -n 2 --dist loadgroup
+	$(BIN)/pytest -n 2 --dist loadfile
 
 # the laws once more, with a million individuals each
 laws: $(VENV)/.installed-dev
