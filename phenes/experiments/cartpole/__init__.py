@@ -1,0 +1,29 @@
+"""The paper's experiment on CartPole-v1 (section 6.2), with its settings and with ours: run -> store -> figures, report."""
+
+import functools
+from dataclasses import dataclass
+
+from phenes.experiments import control, driver
+from phenes.experiments.control import summary
+
+
+@dataclass(frozen=True)
+class Settings(control.Settings):
+    """See `control.Settings`."""
+
+    environment: str = "CartPole-v1"
+    target: float = 475.0
+    by_mean_policy: bool = False
+    seeds: int = 10
+    generations: int = 1000
+    ours: int = 300
+
+    @classmethod
+    def quick(cls) -> "Settings":
+        """A minute or two, to see that it works."""
+        return cls(seeds=2, generations=40, ours=40)
+
+
+run = functools.partial(driver.run, control.experiment("cartpole"))
+
+__all__ = ["Settings", "run", "summary"]

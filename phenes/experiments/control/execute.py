@@ -1,0 +1,41 @@
+"""What `experiments.driver` has to know of these experiments."""
+
+from pathlib import Path
+
+import numpy as np
+
+from phenes.experiments import driver
+from phenes.experiments.control.settings import Settings
+from phenes.store import Store
+
+
+def tasks(settings: Settings) -> dict[str, str]:
+    from phenes.rl import rollouts
+
+    rollouts.spaces(settings.environment)  # without gymnasium this says so, here and not in every process
+    return {name: name for name in settings.parts}
+
+
+def cost(settings: Settings, name: str) -> float:
+    return settings.length(name.split("/")[0]) / 100
+
+
+def compute(settings: Settings, name: str) -> dict[str, np.ndarray]:
+    import jax
+
+    from phenes.experiments.control.part import compute
+
+    jax.config.update("jax_enable_x64", False)  # as `phenes train` does it
+    return compute(settings, name)
+
+
+def finish(store: Store, out: Path) -> None:
+    from phenes.experiments.control.pictures import figures
+    from phenes.experiments.control.writing import report
+
+    figures(store, out)
+    report(store, out)
+
+
+def experiment(name: str) -> driver.Experiment:
+    return driver.Experiment(name, tasks, cost, compute, finish)

@@ -1,0 +1,119 @@
+"""store -> numbers. Everything that figures and reports say is computed here or from what is returned here."""
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from phenes.experiments import driver
+from phenes.experiments.control.settings import METHODS, Settings
+from phenes.experiments.report import mean_se
+from phenes.store import Store
+
+
+class One(NamedTuple):
+    """A run. population: mean return by generation; mean_policy: of the mean policy, at the generations `at`. seconds: since the start.
+
+    first: the first generation at the target, infinite if never. value: of the mean policy that was kept, on 100 fresh episodes.
+    """
+
+    population: np.ndarray
+    at: np.ndarray
+    mean_policy: np.ndarray
+    signal: np.ndarray
+    seconds: np.ndarray
+    popsize: int
+    value: float
+    first: float
+
+    @property
+    def episodes(self) -> float:
+        """To the target."""
+        return self.first * self.popsize
+
+    @property
+    def clock(self) -> float:
+        """Seconds to the target, compilation included."""
+        return float(self.seconds[int(self.first) - 1]) if math.isfinite(self.first) else math.inf
+
+
+@dataclass(frozen=True)
+class Results:
+    """The last run of a store, in memory; by method the runs that are there."""
+
+    settings: Settings
+    version: str
+    status: str
+    runs: dict[str, list[One]]
+    sessions: list[driver.Session]
+
+    def firsts(self, method: str) -> np.ndarray:
+        return np.array([one.first for one in self.runs[method]])
+
+    def median_first(self, method: str) -> float:
+        return float(np.median(self.firsts(method)))
+
+    def reached(self, method: str) -> int:
+        return int(np.isfinite(self.firsts(method)).sum())
+
+    def values(self, method: str) -> np.ndarray:
+        return np.array([one.value for one in self.runs[method]])
+
+
+def name(store: Store) -> str:
+    """Of the last experiment in there: cartpole, pendulum, swimmer."""
+    return store.runs()[-1].experiment
+
+
+def load(store: Store) -> Results:
+    run = store.last(name(store))
+    settings, seconds = Settings.from_stored(run.about.settings), run.seconds()
+    runs = {m: [_one(settings, run[f"{m}/{k}"]) for k in range(settings.seeds) if f"{m}/{k}" in seconds] for m in settings.methods}
+    there = {method: parts for method, parts in runs.items() if parts}
+    return Results(settings, run.about.version, run.about.status, there, driver.sessions(run))
+
+
+def _one(settings: Settings, part: dict[str, np.ndarray]) -> One:
+    seen, when = (part["deterministic"], part["at"]) if settings.by_mean_policy else (part["mean"], np.arange(1, part["mean"].size + 1))
+    there = np.flatnonzero(seen >= settings.target)
+    first = float(when[there[0]]) if there.size else math.inf
+    curves = (part["mean"], part["at"], part["deterministic"], part["signal"], part["seconds"])
+    return One(*curves, int(part["popsize"]), float(part["value"]), first)
+
+
+def summary(store: Store) -> dict[str, Any]:
+    """What is worth keeping in a few kilobytes of JSON."""
+    from phenes.experiments.control.claims import claims
+
+    results = load(store)
+    return {
+        "experiment": name(store),
+        "version": results.version,
+        "status": results.status,
+        "settings": vars(results.settings),
+        "sessions": [session._asdict() for session in results.sessions],
+        "claims": [vars(claim) for claim in claims(results)],
+        "methods": {method: _numbers(results, method) for method in results.runs},
+    }
+
+
+def _numbers(results: Results, method: str) -> dict[str, Any]:
+    runs = results.runs[method]
+    return {
+        "about": METHODS[method].about,
+        "seeds": len(runs),
+        "first": [finite(v) for v in results.firsts(method)],
+        "median_first": finite(results.median_first(method)),
+        "episodes": finite(float(np.median([one.episodes for one in runs]))),
+        "seconds": finite(float(np.median([one.clock for one in runs]))),
+        "reached": results.reached(method),
+        "value": [finite(v) for v in mean_se(results.values(method))],
+        "values": [finite(v) for v in results.values(method)],
+        "generations": [one.population.size for one in runs],
+    }
+
+
+def finite(value: float, digits: int = 4) -> float | None:
+    """JSON has no word for infinity or NaN."""
+    return float(f"{value:.{digits}g}") if math.isfinite(value) else None

@@ -1,0 +1,82 @@
+"""What is run: an environment, methods by name, how long and how often."""
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from phenes import checks, weightings
+from phenes.rl import training
+from phenes.rl.training import Settings as Training
+from phenes.rl.trajectories import Genotype, Reparameterised
+
+
+@dataclass(frozen=True)
+class Settings:
+    """environment: its id. target: the return that counts as learnt; of the population, or with `by_mean_policy` of the mean policy with
+    its best actions. generations: of the paper's methods; ours: of those with our settings. episodes: of each look at the mean policy.
+    """
+
+    environment: str
+    target: float
+    by_mean_policy: bool
+    methods: tuple[str, ...] = ()
+    seeds: int = 5
+    generations: int = 1000
+    ours: int = 300
+    seed: int = 2026  # added to the number of the run: not one of those with which the defaults were chosen
+
+    def __post_init__(self):
+        for name in ("seeds", "generations", "ours"):
+            checks.count(name, getattr(self, name))
+        object.__setattr__(self, "methods", tuple(self.methods) or tuple(METHODS))
+        if not set(self.methods) <= set(METHODS):
+            raise ValueError(f"methods must be of {', '.join(METHODS)}, got {', '.join(self.methods)}")
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """One for each method and seed, all methods of a seed before the next: what is there can be compared at any time."""
+        return tuple(f"{name}/{k}" for k in range(self.seeds) for name in self.methods)
+
+    def length(self, method: str) -> int:
+        return self.generations if METHODS[method].papers else self.ours
+
+    @classmethod
+    def from_stored(cls, stored: dict[str, Any]) -> "Settings":
+        """As JSON gives them back."""
+        try:
+            return cls(**stored)
+        except TypeError as error:
+            raise ValueError(f"the settings of the stored run are not those of this version: {error}") from error
+
+
+class Method(NamedTuple):
+    build: Callable[[Any], Training]
+    about: str
+    papers: bool
+
+
+def _es(spaces: Any) -> Training:
+    """ES as it is used elsewhere: mirrored pairs from the same state, centred ranks, observations at their scale, Adam 1e-2."""
+    return dataclasses.replace(
+        training.paper_es(spaces), rate=1e-2, normalise=True, sigma=(0.1, 0.1), decay=1, weighting=weightings.centred_ranks
+    )
+
+
+def _at_theta(spaces: Any) -> Training:
+    return dataclasses.replace(training.paper(spaces), estimator=Reparameterised())
+
+
+def _genotype(spaces: Any) -> Training:
+    """The clean comparison: all as in the default, with the genotype score."""
+    return dataclasses.replace(training.default(spaces), estimator=Genotype())
+
+
+METHODS: dict[str, Method] = {
+    "ES-paper": Method(training.paper_es, "the paper's ES: Adam 1e-3, antithetic pairs, centred ranks", True),
+    "PAES-paper": Method(training.paper, "the paper's PAES: Adam 1e-3, score at the mean (the paper's text)", True),
+    "PAES-theta": Method(_at_theta, "the same with the score at theta_i, which is unbiased", True),
+    "ES": Method(_es, "ES with Adam 1e-2, sigma 0.1 and observations at their scale", False),
+    "genotype": Method(_genotype, "the default with the genotype score: only the estimator differs", False),
+    "default": Method(training.default, "`phenes train`", False),
+}

@@ -1,0 +1,29 @@
+"""The paper's experiment on Pendulum-v1 (section 6.2), with its settings and with ours: run -> store -> figures, report."""
+
+import functools
+from dataclasses import dataclass
+
+from phenes.experiments import control, driver
+from phenes.experiments.control import summary
+
+
+@dataclass(frozen=True)
+class Settings(control.Settings):
+    """See `control.Settings`."""
+
+    environment: str = "Pendulum-v1"
+    target: float = -200.0
+    by_mean_policy: bool = True
+    seeds: int = 10
+    generations: int = 3000
+    ours: int = 500
+
+    @classmethod
+    def quick(cls) -> "Settings":
+        """A minute or two, to see that it works."""
+        return cls(seeds=2, generations=20, ours=20)
+
+
+run = functools.partial(driver.run, control.experiment("pendulum"))
+
+__all__ = ["Settings", "run", "summary"]
