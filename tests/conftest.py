@@ -1,5 +1,7 @@
 """Double precision, and no silent promotion of ranks or dtypes: what is not written down is an error here."""
 
+import gc
+
 import jax
 import pytest
 
@@ -11,3 +13,11 @@ jax.config.update("jax_numpy_dtype_promotion", "strict")
 @pytest.fixture
 def key():
     return jax.random.key(20260101)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def forget_compiled():
+    """Drop what a module compiled: thousands of live programs use up the process's memory maps, and XLA then dies without a word."""
+    yield
+    jax.clear_caches()
+    gc.collect()
