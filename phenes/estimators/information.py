@@ -77,13 +77,14 @@ class InformationMix(eqx.Module):
         return self.shape(s_q), self.shape(s_p)
 
     def _share(self, info_q, info_p):
-        """(1 - A), the share of s_p; 0 while nothing is known."""
+        """(1 - A), the share of s_p; 0 while nothing is known, and for a coordinate that neither score depends on."""
         known = self.mass > 0
         info_p = info_p / jnp.where(known, self.mass, 1.0)
         if info_q.ndim == 2:
             # (1 - A) = I_q (I_q + I_p)^-1
             return jnp.where(known, jnp.linalg.solve(info_q + info_p, info_q).T, 0.0)
-        return jnp.where(known, info_q / (info_q + info_p), 0.0)
+        both = info_q + info_p
+        return jnp.where(known, info_q / jnp.where(both > 0, both, 1.0), 0.0)
 
     def _gaussian(self, p, q: GaussianSearch, batch: Batch, w):
         """delta_hat = delta - V D with D = s_q - s_p and V = S (1 - A); the spread by Stein's identity of second order."""

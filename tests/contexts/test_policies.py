@@ -68,6 +68,20 @@ def test_search_over_weights_learns():
     assert jnp.mean(info.f_mean[-50:]) > 0.85
 
 
+def test_the_information_mix_leaves_weights_alone_that_no_context_touches():
+    """A pixel that is always dark: neither score depends on its weights, and what is divided by is 0."""
+    network = eqx.nn.Linear(2, 3, use_bias=False, key=jax.random.key(0))
+    dark = contexts.Cases(jnp.array([[1.0, 0.0], [-1.0, 0.0]]), jnp.arange(2))
+    q = contexts.DirichletPolicy(contexts.Concentrated(network, 5.0), dark)
+    problem = phenes.OIU(contexts.Draw(), contexts.right)
+    strategy = contexts.learner(problem.p, estimators.information_mix(memory=0.99), contexts.Belief(0.3), optax.sgd(0.1), 4)
+    state, _ = once(lambda key: phenes.run(key, problem, strategy, q, steps=100))(jax.random.key(0))
+    weights = state.q.log_alpha.network.weight
+    np.testing.assert_array_equal(weights[:, 1], network.weight[:, 1])
+    assert np.all(np.isfinite(weights[:, 0]))
+    np.testing.assert_array_equal([jnp.argmax(state.q.log_answers(c)) for c in dark.rows.c], [0, 1])
+
+
 def test_experts_that_give_numbers():
     """x is a vector; the marginal is the mixture density, and integrates to 1."""
     experts = [contexts.Numbers(eqx.nn.Linear(2, 1, key=jax.random.key(k)), std=0.5) for k in range(2)]

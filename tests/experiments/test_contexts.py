@@ -207,6 +207,12 @@ class TestVerdicts:
             assert self.pick(found, words) == report.FAILS
         assert not any("never has the larger variance" in claim.claim and claim.verdict == report.HOLDS for claim in found)
 
+    def test_a_variance_that_is_no_number_proves_nothing(self):
+        made = synthetic()
+        made.parts["variance/digits"]["mix"][:] = np.nan
+        found = [claim for claim in claims.claims(made) if claim.claim.startswith("digits: ")]
+        assert self.pick(found, "never has the larger variance") == report.PARTLY
+
     def test_a_hair_ahead(self):
         found = claims.claims(synthetic(phenotype=0.90001, banditron=0.9))
         assert self.pick(found, "digits: with bandit feedback") == report.PARTLY

@@ -7,6 +7,7 @@ import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogFormatter, MaxNLocator
 
 from phenes import plots
 from phenes.experiments.contexts.data import label_of, region_of
@@ -24,7 +25,7 @@ DASHED = {"banditron", "epsilon-greedy", FULL, "experts-EM"}  # the others' meth
 LABELS = {FULL: "logistic regression, all labels told", "mix": "information mix", "phenotype-value": "phenotype, f - mean"}
 LABELS |= {"phenotype-context": "phenotype, f - v(c)", "hidden": "phenotype, hidden layer", "banditron": "Banditron"}
 LABELS |= {"weights-ES": "weights, ES", "weights-mix": "weights, information mix", "experts-EM": "EM, all labels told"}
-LABELS |= {"experts-phenotype": "phenotype", "experts-genotype": "genotype (the expert asked)"}
+LABELS |= {"experts-phenotype": "phenotype", "experts-genotype": "genotype: the expert asked"}
 STYLE: dict[Any, Any] = plots.STYLE | {"font.size": 10, "axes.titlesize": 11}
 
 
@@ -84,6 +85,7 @@ def by_setting(results: Results) -> Figure | None:
     names = [f"{LABELS.get(c.method, c.method)}, {c.label}" for c in reversed(curves)]
     ax.set_yticks(range(len(curves)), names, fontsize=8)
     ax.set(title=f"{name}: every setting that was tried, each seed and the median", xlabel="accuracy on the test set after the last round")
+    ax.set_ylim(-0.8, len(curves) - 0.2)
     ax.grid(axis="x", alpha=0.3)
     return figure
 
@@ -104,6 +106,9 @@ def variance(results: Results) -> Figure | None:
                     _ratio(ax, part["rounds"], ratio, key, None if total is None else k, total)
         ax.axhline(1, color=plots.INK, linewidth=0.8, linestyle=":")
         ax.set(title=f"{'mixture, ' if kind != 'variance' else ''}{name}", xlabel="rounds", yscale="log", ylabel="variance / phenotype's")
+        ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
+        ax.yaxis.set_minor_formatter(LogFormatter(minor_thresholds=(1.0, 0.4)))  # numbers between the powers where there is one power only
+        ax.xaxis.set_major_locator(MaxNLocator(5))
         ax.legend(fontsize=8)
     return figure
 
@@ -126,12 +131,13 @@ def experts(results: Results) -> Figure | None:
         for method in (m for m in METHODS if m.startswith("experts-") and results.has(name, m)):
             _loss(ax, results.best(method, name))
         ax.set(title=name, xlabel="rounds (of EM: a sweep for each measurement)", ylabel="1 - P(right answer), test set", ylim=(0, None))
+        ax.xaxis.set_major_locator(MaxNLocator(5))
         ax.legend(fontsize=8)
     return figure
 
 
 def _loss(ax: Axes, curve: Curve) -> None:
-    _band(ax, curve.rounds, curve.loss, curve.method, f"{LABELS[curve.method]} ({curve.label})")
+    _band(ax, curve.rounds, curve.loss, curve.method, f"{LABELS[curve.method]}, {curve.label}")
 
 
 def regions(results: Results) -> Figure | None:
@@ -148,7 +154,7 @@ def regions(results: Results) -> Figure | None:
         final = results.best(method, "regions").final
         seed = int(np.argsort(final)[final.size // 2])
         speaker, answer = (results.at_the_end(method, "regions", what)[seed] for what in ("speaker", "answer"))
-        _plane(axes[0, column], speaker, f"{LABELS[method].split(',')[0]}: who speaks", "Pastel1")
+        _plane(axes[0, column], speaker, f"{LABELS[method].split(',')[0].split(':')[0]}: who speaks", "Pastel1")
         _plane(axes[1, column], answer, f"accuracy {final[seed]:.3f}", "Set2")
     return figure
 

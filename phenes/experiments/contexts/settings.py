@@ -54,10 +54,14 @@ METHODS: dict[str, Method] = {
     "mix": Method(learners.dirichlet(learners.mix(), BELIEF), _both(0.03, 0.1), "information mix, belief weights", 60.0, CONTINUOUS),
     "genotype": Method(learners.dirichlet(GENOTYPE, BELIEF), _both(0.001, 0.003, 0.01), "genotype, belief weights", 30.0),
     "phenotype-value": Method(
-        learners.dirichlet(PHENOTYPE, FLAT), _rates(0.1, 0.3, 1.0), "phenotype, f minus its running mean", 20.0, ("digits",)
+        learners.dirichlet(PHENOTYPE, FLAT), _rates(0.01, 0.03, 0.1, 0.3), "phenotype, f minus its running mean", 20.0, ("digits",)
     ),
     "phenotype-context": Method(
-        learners.dirichlet(PHENOTYPE, EXPECTED), _rates(0.1, 0.3, 1.0), "phenotype, f minus what a model expects in c", 20.0, ("digits",)
+        learners.dirichlet(PHENOTYPE, EXPECTED),
+        _rates(0.01, 0.03, 0.1, 0.3),
+        "phenotype, f minus what a model expects in c",
+        20.0,
+        ("digits",),
     ),
     "weights-ES": Method(
         learners.over_weights(lambda size: GENOTYPE),
