@@ -1,11 +1,13 @@
 """`phenes bench workers`, `asynchronous` and `survive`: evaluation on many processes."""
 
+import dataclasses
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from phenes.cli.bench import _bench, _many, app
-from phenes.cli.shared import Json, Quick, Seed
+from phenes.cli.shared import Json, Quick, Seed, double_precision, end, given, progress, show, writable
 
 
 @app.command("workers")
@@ -34,9 +36,22 @@ def asynchronous(
 def survive(
     kills: Annotated[int | None, typer.Option(min=1, help="Of workers and programs, in all.", show_default=False)] = None,
     engines: Annotated[Any, _many(str, "Of loky, dask, ray.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder for the report.", show_default="out/survive")] = None,
     seed: Seed = None,
     quick: Quick = False,
     as_json: Json = False,
 ) -> None:
     """Kill workers and programs at random moments: nothing lost, nothing counted twice, the same end."""
-    _bench("survive", quick, as_json, kills=kills, engines=engines, seed=seed)
+    from phenes.bench import survive as module
+
+    double_precision()
+    out = out or Path("out") / "survive"
+    settings = dataclasses.replace(
+        module.Settings.quick() if quick else module.Settings(), **given(kills=kills, engines=engines, seed=seed)
+    )
+    writable(out)
+    with progress("survive") as advance:
+        rounds = module.run(settings, advance, lambda rounds: module.write(out, settings, rounds))
+    show(module.table(rounds))
+    print(f"The report is {out / 'report.md'}.")
+    end(as_json, module.as_json(rounds))

@@ -1,9 +1,10 @@
 """Runs under fire: workers and the program itself are killed at random moments, and started again.
 
 Each round is one run of `minimize`. Afterwards: the same final state as undisturbed, to the last bit; each evaluation in the record once;
-nothing that was in the record when the program was killed evaluated again.
+nothing that was in the record at a kill evaluated again.
 """
 
-from phenes.bench.survive.rounds import Round, Settings, as_json, run, table
+from phenes.bench.survive.report import as_json, table, write
+from phenes.bench.survive.rounds import Round, Settings, run
 
-__all__ = ["Round", "Settings", "as_json", "run", "table"]
+__all__ = ["Round", "Settings", "as_json", "run", "table", "write"]

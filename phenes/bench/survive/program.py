@@ -14,7 +14,7 @@ SECONDS = 0.01  # of an evaluation
 
 
 class Logged:
-    """Sum of squares. A line with the process and the point when an evaluation starts: appends of a line are atomic."""
+    """Sum of squares. A line with the process, its birth and the point when an evaluation starts: appends of a line are atomic."""
 
     def __init__(self, log: str | None):
         self.log = log
@@ -22,9 +22,16 @@ class Logged:
     def __call__(self, x: np.ndarray) -> float:
         if self.log is not None:
             with open(self.log, "a") as file:
-                file.write(f"{os.getpid()} {name(x)}\n")
+                file.write(f"{os.getpid()} {born(os.getpid())} {name(x)}\n")
             time.sleep(SECONDS)
         return float(np.sum(x**2))
+
+
+def born(pid: int) -> str:
+    """When a process started, in ticks since the machine did: with it, its number names nobody else. Where the system says so."""
+    if not Path("/proc/self/stat").exists():
+        return "-"
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
 
 
 def name(x: np.ndarray) -> str:

@@ -7,17 +7,18 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from phenes.bench.survive.engines import NAMES, engine, there
-from phenes.bench.survive.program import name, solve
+from phenes.bench.survive.program import born, name, solve
 from phenes.store import Store
 from phenes.store.export import generations
 
+EARLY = 0.1  # of the kills come before anything was evaluated,
+START = 2.0  # within so many seconds, in which a program starts
 PATIENCE = 300  # seconds without any progress after which a round has failed
 
 
@@ -43,6 +44,9 @@ class Settings:
         return cls(kills=12, budget=120)
 
 
+Seen = tuple[int, set[str]]  # lines of the log, points in the record
+
+
 @dataclass
 class Round:
     """What was done to a run, and what became of it: numbers that must be 0, and whether the end was the same."""
@@ -53,16 +57,30 @@ class Round:
     of_program: int = 0
     lost: int = 0
     doubled: int = 0
-    repeated: int = 0  # in the record already when the program was killed, and evaluated again
+    interrupted: int = 0  # evaluations that began once more, because nobody had their value
+    repeated: int = 0  # in the record already at a kill, and begun again after it
     same: bool = False
-    kept: list[tuple[int, set[str]]] = field(default_factory=list, repr=False)  # at each kill: lines of the log, points in the record
+    kept: list[Seen] = field(default_factory=list, repr=False)  # at each kill
+
+    @property
+    def kills(self) -> int:
+        return self.of_workers + self.of_program
+
+    def hit(self, kind: str, seen: Seen) -> None:
+        setattr(self, kind, getattr(self, kind) + 1)
+        self.kept.append(seen)
 
     @property
     def survived(self) -> bool:
         return self.same and not (self.lost or self.doubled or self.repeated)
 
 
-def run(settings: Settings, progress: Callable[[int, int], None] = lambda done, total: None) -> list[Round]:
+def run(
+    settings: Settings,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+    keep: Callable[[list[Round]], None] = lambda rounds: None,
+) -> list[Round]:
+    """keep: called with all rounds so far after each."""
     missing = [name for name in settings.engines if not there(name)]
     if missing:
         raise ValueError(f"{', '.join(missing)} cannot be imported: pip install 'phenes[dask,ray]'")
@@ -70,26 +88,28 @@ def run(settings: Settings, progress: Callable[[int, int], None] = lambda done, 
     for k, where in enumerate(settings.engines):
         due = settings.kills * (k + 1) // len(settings.engines)
         with engine(where) as workers:
-            while (made := sum(r.of_workers + r.of_program for r in rounds)) < due:
+            while (made := sum(r.kills for r in rounds)) < due:
                 rounds.append(one(Round(where, len(rounds)), workers, settings, due - made, rng))
-                progress(sum(r.of_workers + r.of_program for r in rounds), settings.kills)
+                progress(sum(r.kills for r in rounds), settings.kills)
+                keep(rounds)
     return rounds
 
 
 def one(this: Round, workers: str, settings: Settings, most: int, rng: np.random.Generator) -> Round:
     """A run that is killed up to `most` times, and then left in peace."""
+    at_worker = np.random.default_rng([settings.seed, this.seed]).random(most) < 0.5
     with tempfile.TemporaryDirectory() as folder:
         path, log = Path(folder) / "run.db", Path(folder) / "log"
         program = _start(path, log, workers, this.seed, settings.budget)
         try:
-            while program.poll() is None and this.of_workers + this.of_program < most:
-                _wait(program, log, settings.pause, rng)
-                if rng.random() < 0.5:
-                    this.of_workers += _kill_worker(log, program.pid, rng)
-                elif program.poll() is None:
+            while this.kills < most and _wait(program, log, settings.pause, rng):
+                if at_worker[this.kills]:
+                    seen = _seen(path, log)
+                    if _kill_worker(log, program.pid, rng):
+                        this.hit("of_workers", seen)
+                else:
                     _end(program)
-                    this.of_program += 1
-                    this.kept.append((len(_lines(log)), _stored(path)))
+                    this.hit("of_program", _seen(path, log))
                     program = _start(path, log, workers, this.seed, settings.budget)
             said = program.communicate(timeout=PATIENCE)[1]
             if program.returncode:
@@ -100,13 +120,14 @@ def one(this: Round, workers: str, settings: Settings, most: int, rng: np.random
 
 
 def _judge(this: Round, path: Path, lines: list[str], budget: int) -> Round:
-    straight = solve(this.seed, budget)
-    again = solve(this.seed, budget, checkpoint=path)  # from the record alone
-    this.same = bool(np.array_equal(again.x, straight.x)) and again.fun == straight.fun and again.nfev == straight.nfev
     with Store(path, create=False) as store:
         stored = [name(x) for _, part in generations(store.last("minimize")) for x in part["x"]]
+    straight = solve(this.seed, budget)
+    again = solve(this.seed, budget, checkpoint=path)  # from the record, and what is missing there anew: only after it was read
+    this.same = bool(np.array_equal(again.x, straight.x)) and again.fun == straight.fun and again.nfev == straight.nfev
     this.lost, this.doubled = straight.nfev - len(set(stored)), len(stored) - len(set(stored))
-    started = [line.split()[1] for line in lines]
+    started = [line.split()[2] for line in lines]
+    this.interrupted = len(started) - len(set(started))
     this.repeated = sum(point in kept for position, kept in this.kept for point in started[position:])
     return this
 
@@ -116,24 +137,30 @@ def _start(path: Path, log: Path, workers: str, seed: int, budget: int) -> subpr
     return subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
 
-def _wait(program: subprocess.Popen, log: Path, pause: float, rng: np.random.Generator) -> None:
-    """Mostly until something was evaluated, so that runs get on; now and then not, so that starts are hit as well."""
+def _wait(program: subprocess.Popen, log: Path, pause: float, rng: np.random.Generator) -> bool:
+    """Mostly until something was evaluated, so that runs get on; now and then not, so that starts are hit as well. False: it has ended."""
+    early, share = rng.random(2)
     seen, deadline = len(_lines(log)), time.monotonic() + PATIENCE
-    while rng.random() < 0.97 and len(_lines(log)) <= seen and program.poll() is None:
+    while early > EARLY and len(_lines(log)) <= seen and program.poll() is None:
         if time.monotonic() > deadline:
             raise RuntimeError(f"nothing was evaluated for {PATIENCE} seconds")
         time.sleep(0.02)
-    time.sleep(pause * rng.random())
+    time.sleep((pause if early > EARLY else START) * share)
+    return program.poll() is None
 
 
 def _kill_worker(log: Path, program: int, rng: np.random.Generator) -> bool:
-    """One of those that evaluated last. False if it has gone by itself."""
-    recent = sorted({int(line.split()[0]) for line in _lines(log)[-4:]} - {program, os.getpid()})
+    """One of those that evaluated last. False if it has gone by itself; its number may by then be somebody else's."""
+    seen = {tuple(line.split()[:2]) for line in _lines(log)[-4:]}
+    recent = sorted((int(pid), since) for pid, since in seen if int(pid) not in (program, os.getpid()))
     if not recent:
         return False
+    pid, since = recent[rng.integers(len(recent))]
     try:
-        os.kill(recent[rng.integers(len(recent))], signal.SIGKILL)
-    except ProcessLookupError:
+        if born(pid) != since:
+            return False
+        os.kill(pid, signal.SIGKILL)
+    except OSError:
         return False
     return True
 
@@ -150,29 +177,12 @@ def _lines(log: Path) -> list[str]:
     return log.read_text().splitlines() if log.exists() else []
 
 
-def _stored(path: Path) -> set[str]:
-    """Points in the record, also of a generation that is not complete."""
-    if not path.exists():
-        return set()
+def _seen(path: Path, log: Path) -> Seen:
+    """Points in the record, also of a generation that is not complete; and after that, how many evaluations have begun."""
+    if not log.exists():
+        return 0, set()
     with Store(path) as store:
-        runs = store.runs()
-        if not runs:
-            return set()
-        run = store[runs[-1].id]
-        return {name(x) for key in run if key != "now" and not key.endswith("sent") for x in run[key]["x"]}
-
-
-def as_json(rounds: list[Round]) -> dict[str, Any]:
-    plain = [{key: value for key, value in asdict(r).items() if key != "kept"} | {"survived": r.survived} for r in rounds]
-    return {"kills": sum(r.of_workers + r.of_program for r in rounds), "survived": all(r.survived for r in rounds), "rounds": plain}
-
-
-def table(rounds: list[Round]) -> Any:
-    from rich.table import Table
-
-    out = Table("engine", "runs", "workers killed", "programs killed", "lost", "counted twice", "evaluated again", "same end")
-    for where in dict.fromkeys(r.engine for r in rounds):
-        of = [r for r in rounds if r.engine == where]
-        numbers = [sum(getattr(r, name) for r in of) for name in ("of_workers", "of_program", "lost", "doubled", "repeated")]
-        out.add_row(where, str(len(of)), *map(str, numbers), f"{sum(r.same for r in of)} of {len(of)}")
-    return out
+        store.connection.execute("BEGIN")  # one moment of a run that goes on
+        run = store[store.runs()[-1].id]
+        stored = {name(x) for key in run if key != "now" and not key.endswith("sent") for x in run[key]["x"]}
+    return len(_lines(log)), stored
