@@ -22,7 +22,7 @@ class Batch(NamedTuple):
 
 
 def weigh(weighting, f: Float[Array, "n *r"]) -> Float[Array, " n"]:
-    """w[N]. Of R evaluations at one theta, each is weighed in the whole population and then averaged (FORMULAS.md 1)."""
+    """w[N]. Of R evaluations at one theta, each is weighed in the whole population and then averaged (docs/parts/inputs.md)."""
     return jnp.mean(weighting(f.reshape(-1)).reshape(f.shape[0], -1), axis=1)
 
 

@@ -1,4 +1,4 @@
-"""Differences and intervals of special functions, computed without the cancellation of the textbook form (FORMULAS.md 3 and 7d)."""
+"""Differences and intervals of special functions, computed without the cancellation of the textbook form (docs/parts/inputs.md)."""
 
 import jax
 import jax.numpy as jnp

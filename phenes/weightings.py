@@ -1,4 +1,4 @@
-"""W: f[N] -> w[N]. What an individual's value counts for, in a population that is maximised (FORMULAS.md 6).
+"""W: f[N] -> w[N]. What an individual's value counts for, in a population that is maximised (docs/parts/weightings.md).
 
 Everywhere: ties share the mean of their weights, a population without spread gets zeros (so does N = 1), and a value that is not
 finite is the worst. Estimators average over the population, so `ranks` that add up to 1 are multiplied by N.

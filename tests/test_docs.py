@@ -65,7 +65,7 @@ def test_every_figure_has_a_script_and_every_script_a_page():
 
 def test_docstrings_become_restructured_text():
     lines = [
-        "Minimise `f` of *x (FORMULAS.md 1).",
+        "Minimise `f` of *x (docs/parts/search.md, erratum 1).",
         "",
         "f, g: a | b_.",
         "more of it.",
@@ -77,7 +77,7 @@ def test_docstrings_become_restructured_text():
         "    x = 1",
     ]
     text = "\n".join(docstrings.convert(lines))
-    assert "Minimise ``f`` of \\*x." in text
+    assert "Minimise ``f`` of \\*x (:doc:`/parts/search`, erratum 1)." in text
     assert "- **f, g**: a \\| b\\_.\n  more of it." in text
     assert "* - a\n     - b" in text
     assert "---" not in text
@@ -91,3 +91,10 @@ def test_the_tests_that_pages_name_exist():
     assert len(named) > 20
     missing = [(path, name) for path, name in named if not re.search(rf"^(class|def) {name}\b", (root / path).read_text(), re.MULTILINE)]
     assert not [(path, name) for path, name in missing if name]
+
+
+def test_the_pages_that_the_code_cites_exist():
+    root = DOCS.parent
+    cited = {page for path in (root / "phenes").rglob("*.py") for page in re.findall(r"\bdocs/[\w/]+\.md\b", path.read_text())}
+    assert len(cited) > 8
+    assert not [page for page in cited if not (root / page).exists()]

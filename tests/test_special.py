@@ -70,7 +70,7 @@ def test_trigamma_excess(a):
 
 @pytest.mark.parametrize("total", [10.0, 1e5, 1e7, 1e9])
 def test_natural_gradient_of_the_dirichlet_in_single_precision(total):
-    """FORMULAS.md 3: the textbook denominator has the wrong sign at 1e9; checked against the solve in double precision and its limit."""
+    """The textbook denominator has the wrong sign at 1e9; checked against the solve in double precision and its limit."""
     alpha = total * np.array([0.2, 0.3, 0.5])
     g = np.array([0.3, -0.1, 0.05])
     q32 = jax.tree.map(lambda leaf: leaf.astype(jnp.float32), Dirichlet(alpha))

@@ -1,4 +1,4 @@
-"""FORMULAS.md section 6: ties, spread, failures, scale."""
+"""docs/parts/weightings.md: ties, spread, failures, scale."""
 
 import jax
 import jax.numpy as jnp

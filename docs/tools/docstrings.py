@@ -7,7 +7,7 @@ from typing import Any
 
 NAMED = re.compile(r"^[\w*]+(?:, [\w*]+)*: ")  # "x0, sigma0: where to start"
 
-FORMULAS = re.compile(r" ?\(FORMULAS\.md \d\w?\)|FORMULAS\.md \d\w?, ")  # the developers' collection, not part of these pages
+PAGE = re.compile(r"\bdocs/([\w/]+)\.md\b")  # "docs/parts/search.md": where a formula is derived
 KEY = re.compile(r"[\w.~]*Key\[Array, ''\] \| [\w.~]*UInt32\[Array, '2'\] \| [\w.~]*UInt32\[Array, '4'\]")
 
 
@@ -62,14 +62,14 @@ def _paragraph(rows: list[str]) -> list[str]:
 
 
 def _inline(text: str) -> str:
-    """`code` stays code, **bold** stays bold, and nothing else is mark-up."""
-    text = FORMULAS.sub("", text)
+    """`code` stays code, **bold** stays bold, a page of the documentation becomes a link, and nothing else is mark-up."""
     parts = re.split(r"(`[^`]+`|\*\*\w+\*\*)", text)
     return "".join(part if part.startswith("**") else f"``{part[1:-1]}``" if part.startswith("`") else _escaped(part) for part in parts)
 
 
 def _escaped(text: str) -> str:
-    return re.sub(r"_(?!\w)", r"\\_", re.sub(r"([\\*|`])", r"\\\1", text))
+    text = re.sub(r"_(?!\w)", r"\\_", re.sub(r"([\\*|`])", r"\\\1", text))
+    return PAGE.sub(r":doc:`/\1`", text)
 
 
 def plain_types(text: str) -> str:

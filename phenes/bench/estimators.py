@@ -298,7 +298,7 @@ def _row(cell: Cell, name: str, own: Sample, baseline: Sample) -> Row:
 
 
 def _theory(cell: Cell, name: str) -> tuple[float | None, float | None]:
-    """Second moments of the scores of mean and spread over those of `phenotype`, for Gaussian noise with C = c S (FORMULAS.md 1, 7).
+    """Second moments of the scores of mean and spread over those of `phenotype`, for Gaussian noise with C = c S (docs/estimators).
 
     The mix of second order estimates the posterior variance V by 2 V - e e', e ~ N(0, V), which is where its 1 + c^2 comes from.
     """

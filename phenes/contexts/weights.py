@@ -6,7 +6,7 @@ What an answer is worth differs from context to context, and comparing an easy o
     Weighed(estimator, weights)   weights(p, q, batch) -> w[N] from the context: `belief`, or f minus a learnt `Baseline`
 
 Both are functions of what was realised (c, x, f), never of theta, so that every estimator keeps its mean and the phenotype its smaller
-variance (FORMULAS.md 6).
+variance (docs/parts/weightings.md).
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Exchangeable Rao-Blackwellisation (FORMULAS.md 7b): only log p is needed, not its gradient, and no evaluation of f.
+"""Exchangeable Rao-Blackwellisation (docs/estimators/exchangeable.md): only log p is needed, not its gradient, and no evaluation of f.
 
 Hide the true theta_i among K auxiliaries drawn from r(. | x_i) and take the conditional mean of the score given the unordered set:
 

@@ -1,4 +1,4 @@
-"""The information mix (FORMULAS.md 7a): s_mix = A s_q + (1 - A) s_p, unbiased for every A that does not look at theta.
+"""The information mix (docs/estimators/information_mix.md): s_mix = A s_q + (1 - A) s_p, unbiased for every A that does not look at theta.
 
 s_q is the genotype score, s_p the reparameterised one; both have the phenotype score as conditional mean given x. With
 A = I_p (I_q + I_p)^-1 the second moment is (I_q^-1 + I_p^-1)^-1, below either, and equals the exact Rao-Blackwellisation for Gaussian

@@ -1,4 +1,4 @@
-"""The last resort, and it is biased: a linear guess at the posterior mean (FORMULAS.md 7c)."""
+"""The last resort, and it is biased: a linear guess at the posterior mean (docs/estimators/biased_linear.md)."""
 
 from typing import Any, TypeVar
 

@@ -38,7 +38,7 @@ def mirrored_phenotype(p: Any, q: Q, batch: Batch, w: Float[Array, " n"]) -> Q:
     """1/2 (W1 - W2)(S + C/2)^-1 (x1 - x2)/2: `mirrored` Rao-Blackwellised over the joint posterior of z (erratum 15).
 
     Unbiased, with covariance at most that of `mirrored`. With centred weights `phenotype` on the same pairs is usually as good;
-    this one wins where W has a baseline that nothing controls (FORMULAS.md 5).
+    this one wins where W has a baseline that nothing controls (docs/estimators/pairs.md).
     """
     if not hasattr(p, "mirrored_score"):
         raise ValueError(f"mirrored_phenotype needs GaussianNoise, got {type(p).__name__}: use estimators.phenotype")

@@ -44,7 +44,10 @@ class Multinomial(eqx.Module):
         return Dirichlet(q.alpha + x)
 
     def marginal_score(self, q: Dirichlet, x: Float[Array, "n *s k"], w: Float[Array, " n"]) -> Dirichlet:
-        """alpha ([psi(alpha+j) - psi(alpha)] - [psi(A+n) - psi(A)]); rows never visited give 0 (FORMULAS.md 3, errata 10, 22, 24)."""
+        """alpha ([psi(alpha+j) - psi(alpha)] - [psi(A+n) - psi(A)]); rows never visited give 0.
+
+        docs/parts/inputs.md, errata 10, 22, 24.
+        """
         checks.family(self, q, Dirichlet)
         alpha = q.alpha
         total = jnp.sum(alpha, axis=-1, keepdims=True)
@@ -106,7 +109,7 @@ class Bernoulli(eqx.Module):
 
 
 class BetaBinomial(eqx.Module):
-    """P(x) for x successes; its gradient is s_a = psi(a+h) - psi(a) - psi(a+b+n) + psi(a+b) (FORMULAS.md 2)."""
+    """P(x) for x successes; its gradient is s_a = psi(a+h) - psi(a) - psi(a+b+n) + psi(a+b) (docs/parts/search.md)."""
 
     log_a: Float[Array, "*d"]
     log_b: Float[Array, "*d"]

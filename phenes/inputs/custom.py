@@ -38,7 +38,7 @@ class Repeated(eqx.Module):
     """R independent draws at one theta: x has one more axis, [R, ...], and so has f.
 
     If the base law knows its sufficient statistic (`statistic`, `pooled`), marginal and posterior condition on it: for Gaussian noise
-    the mean of the R draws under C / R (FORMULAS.md 1).
+    the mean of the R draws under C / R (docs/parts/inputs.md).
     """
 
     base: Any

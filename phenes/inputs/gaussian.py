@@ -86,13 +86,13 @@ class GaussianNoise(eqx.Module):
         return Normal(q.mean + shift, _remaining(q.covariance, channel, q.dim))
 
     def marginal_score(self, q: GaussianSearch, x: Float[Array, "n k"], w: Float[Array, " n"]) -> GaussianSearch:
-        """1/N sum_i w_i d log P(x_i) / d psi in closed form: y = H' M^-1 (x - Hm - b), B = H' M^-1 H (FORMULAS.md 1, errata 1-3)."""
+        """1/N sum_i w_i d log P(x_i) / d psi in closed form: y = H' M^-1 (x - Hm - b), B = H' M^-1 H (docs/parts/search.md, errata 1-3)."""
         self._check(q)
         r = x - self.expected(q.mean)[None]
         return rarely(lambda p, q, r, w: jnp.any(jnp.isnan(r)), _score_some_measured, _score_all_measured)(self, q, r, w)
 
     def mirrored_score(self, q: GaussianSearch, x: Float[Array, "two n d"], w: Float[Array, "two n"]) -> GaussianSearch:
-        """Rao-Blackwellisation of mirrored pairs theta = m +- L z over the joint posterior of z (FORMULAS.md 5, erratum 15)."""
+        """Rao-Blackwellisation of mirrored pairs theta = m +- L z over the joint posterior of z (docs/estimators/pairs.md, erratum 15)."""
         self._check(q)
         half = replace(self, cov=self.cov.scaled(0.5))
         cov = half._marginal_cov(q)

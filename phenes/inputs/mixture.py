@@ -51,7 +51,7 @@ class GaussianMixtureNoise(eqx.Module):
         return Mixture(log_weight, jax.vmap(lambda p: p.posterior(q, x))(self.components))
 
     def marginal_score(self, q: GaussianSearch, x: Float[Array, "n d"], w: Float[Array, " n"]) -> GaussianSearch:
-        """sum_k responsibility_k score^(k) (FORMULAS.md 7d)."""
+        """sum_k responsibility_k score^(k) (docs/parts/inputs.md)."""
         return _responsible_score(self.log_weight, self.components, q, x, w)
 
 

@@ -62,7 +62,7 @@ class Dirichlet(eqx.Module):
         return replace(self, log_alpha=alpha * weighted)
 
     def natural(self, g: "Dirichlet") -> "Dirichlet":
-        """I[q]^-1 g, in O(K) (FORMULAS.md 3).
+        """I[q]^-1 g, in O(K) (docs/parts/search.md).
 
         The denominator 1 - psi1(A) sum 1/psi1(alpha) cancels to (K-1)/(2A); written with the excess of 1/psi1 over its
         asymptote it keeps all its digits, in float32 too.

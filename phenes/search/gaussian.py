@@ -6,7 +6,7 @@ Gaussian the score of one individual is
     d/d mean = y ,    d/d Sigma = 1/2 (y y' - B)
 
 with y = Sigma^-1 (theta - m), B = Sigma^-1 for the genotype and y = H' M^-1 (x - Hm - b), B = H' M^-1 H for the phenotype
-(FORMULAS.md 1). `channel_score` is that identity in the parameters of each family.
+(docs/parts/search.md). `channel_score` is that identity in the parameters of each family.
 """
 
 from typing import Any, Protocol, TypeVar
@@ -273,7 +273,8 @@ def project_psd(cov: Float[Array, "d d"]) -> tuple[Float[Array, "d d"], Int[Arra
 def exponential(q: Gaussian, updates: Gaussian) -> tuple[Gaussian, Int[Array, ""]]:
     """Move along S <- L expm(L^-1 dS L^-T) L': positive definite for weights of any sign.
 
-    With the natural gradient in the metric I[q] this is the step of xNES, Rao-Blackwellised (FORMULAS.md 1): `es(..., move=exponential)`.
+    With the natural gradient in the metric I[q] this is the step of xNES, Rao-Blackwellised (docs/parts/search.md):
+    `es(..., move=exponential)`.
     """
     checks.family(q, q, Gaussian, "matrix-exponential step")
     root, whitener = q.covariance.root, q.covariance.whitener

@@ -132,7 +132,7 @@ def test_biased_linear_is_exact_for_gaussians_and_biased_elsewhere(key):
 
 
 def test_uniform_noise_makes_the_reparameterised_score_useless(key):
-    """FORMULAS.md 4: log p is flat in theta, so the score is 0 and misses the gradient. Refused; a law of one's own shows why."""
+    """Log p is flat in theta, so the score is 0 and misses the gradient. Refused; a law of one's own shows why."""
     pair = next(pair for pair in pairs.COORDINATE_PAIRS if pair.name == "diagonal-uniform")
     for estimator in (estimators.reparameterised, estimators.information_mix(info=jnp.ones(2))):
         with pytest.raises(ValueError, match="UniformNoise has a density without slope in theta"):

@@ -1,4 +1,4 @@
-"""Where the printed paper is wrong: the printed form fails the law that ours obeys (ERRATA.md 1, 6, 7, 10, 13, 14, 17)."""
+"""Where the printed paper is wrong: the printed form fails the law that ours obeys (docs/errata.md 1, 6, 7, 10, 13, 14, 17)."""
 
 import itertools
 

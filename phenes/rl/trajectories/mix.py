@@ -1,4 +1,5 @@
-"""The information mix with the whole matrix (FORMULAS.md 7a): g = s_p + A (s_q - s_p), A = J~' (I/s^2 + J~ J~')^-1 J~ at the mean.
+"""The information mix with the whole matrix (docs/estimators/information_mix.md): g = s_p + A (s_q - s_p),
+A = J~' (I/s^2 + J~ J~')^-1 J~ at the mean.
 
 Given x, s_q - s_p is minus the slope of the log posterior of theta and has mean 0; so has any matrix that depends on x alone times it.
 With A = J~'J~ (I/s^2 + J~'J~)^-1, which is the same by the push-through identity, nothing of theta is left in g if the policy is linear and
