@@ -12,6 +12,7 @@ from concurrent.futures import Future, InvalidStateError
 from typing import Any
 
 from phenes.evaluate.engines import Engine, WorkerLost
+from phenes.extras import install
 
 CONNECT = 10  # seconds in which a scheduler has to answer
 
@@ -79,7 +80,7 @@ def connect(address: str) -> Dask:
     try:
         from distributed import Client
     except ImportError as error:
-        raise ValueError("workers='dask://...' needs Dask: pip install 'phenes[dask]'") from error
+        raise ValueError(f"workers='dask://...' needs Dask: {install('dask')}") from error
     try:
         return Dask(Client(f"tcp://{address}", set_as_default=False, timeout=CONNECT), owned=True)
     except (OSError, ValueError) as error:

@@ -6,6 +6,7 @@ from concurrent.futures import Future
 from typing import Any
 
 from phenes.evaluate.engines import Engine, WorkerLost
+from phenes.extras import install
 
 
 class Ray(Engine):
@@ -16,7 +17,7 @@ class Ray(Engine):
             import ray
             import ray.exceptions
         except ImportError as error:
-            raise ValueError("workers='ray' needs Ray: pip install 'phenes[ray]'") from error
+            raise ValueError(f"workers='ray' needs Ray: {install('ray')}") from error
         self.ray, self.raised = ray, ray.exceptions.RayTaskError
         if not ray.is_initialized():
             ray.init(address=address, include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR)

@@ -162,5 +162,5 @@ def test_misuse_is_named(wrong, said):
 
 def test_what_is_not_installed_is_named(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "cma" else True)
-    with pytest.raises(ValueError, match=r"need cma, not installed: pip install 'phenes\[bench\]'"):
+    with pytest.raises(ValueError, match=r"need cma, not installed: choose --contenders, or pip install -e '\.\[bench\]'"):
         check_installed(["pycma", OURS])

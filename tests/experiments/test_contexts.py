@@ -139,7 +139,7 @@ class TestData:
 
     def test_without_scikit_learn(self, monkeypatch):
         monkeypatch.setitem(__import__("sys").modules, "sklearn.datasets", None)
-        with pytest.raises(RuntimeError, match=r"needs scikit-learn: pip install 'phenes\[contexts\]'"):
+        with pytest.raises(RuntimeError, match=r"needs scikit-learn: pip install -e '\.\[contexts\]' in a clone"):
             data.load.__wrapped__("digits", 1, 0)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from phenes.bench.engineering import searches
+from phenes.extras import install
 from phenes.problems.engineering import EngineeringProblem
 
 OURS = "phenes"
@@ -63,4 +64,4 @@ RIVALS = tuple(name for name, contender in CONTENDERS.items() if contender.rival
 def check_installed(names: Iterable[str]) -> None:
     missing = sorted({CONTENDERS[name].module for name in names if importlib.util.find_spec(CONTENDERS[name].module) is None})
     if missing:
-        raise ValueError(f"the libraries need {', '.join(missing)}, not installed: pip install 'phenes[bench]', or choose --contenders")
+        raise ValueError(f"the libraries need {', '.join(missing)}, not installed: choose --contenders, or {install('bench')}")

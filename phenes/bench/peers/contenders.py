@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from phenes.bench.peers.libraries import Cmaes, Phenes, Pycma, PycmaNoiseHandler, Search, Start
+from phenes.extras import install
 
 OURS = "phenes"
 BASELINE = "cmaes"  # without noise, what phenes must not be much worse than
@@ -62,4 +63,4 @@ PEERS: dict[str, Peer] = {
 def check_installed(names: Iterable[str]) -> None:
     missing = sorted({PEERS[name].module for name in names if importlib.util.find_spec(PEERS[name].module) is None})
     if missing:
-        raise ValueError(f"the peers need {', '.join(missing)}, which are not installed: pip install 'phenes[bench]', or choose --peers")
+        raise ValueError(f"the peers need {', '.join(missing)}, which are not installed: choose --peers, or {install('bench')}")

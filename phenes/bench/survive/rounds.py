@@ -14,6 +14,7 @@ import numpy as np
 
 from phenes.bench.survive.engines import NAMES, engine, there
 from phenes.bench.survive.program import born, name, solve
+from phenes.extras import install
 from phenes.store import Store
 from phenes.store.export import generations
 
@@ -83,7 +84,7 @@ def run(
     """keep: called with all rounds so far after each."""
     missing = [name for name in settings.engines if not there(name)]
     if missing:
-        raise ValueError(f"{', '.join(missing)} cannot be imported: pip install 'phenes[dask,ray]'")
+        raise ValueError(f"{', '.join(missing)} cannot be imported: {install('dask,ray')}")
     rng, rounds = np.random.default_rng(settings.seed), []
     for k, where in enumerate(settings.engines):
         due = settings.kills * (k + 1) // len(settings.engines)

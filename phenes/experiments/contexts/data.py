@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from phenes.extras import install
+
 CELLS = 100  # of the discretised digits
 TEST = 0.25  # share of the examples that is kept for testing
 
@@ -27,7 +29,7 @@ def _sklearn(name: str) -> Any:
 
         return getattr(sklearn.datasets, name)(return_X_y=True)
     except ModuleNotFoundError as error:
-        raise RuntimeError("this experiment needs scikit-learn: pip install 'phenes[contexts]'") from error
+        raise RuntimeError(f"this experiment needs scikit-learn: {install('contexts')}") from error
 
 
 def _split(c: np.ndarray, y: np.ndarray, generator: np.random.Generator) -> tuple[np.ndarray, ...]:

@@ -5,6 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from phenes.extras import install
+
 LARGEST = 20_000  # numbers in an observation; beyond that a dense layer is the wrong tool
 
 
@@ -51,7 +53,7 @@ def library() -> Any:
     try:
         import gymnasium
     except ImportError:
-        raise RuntimeError('reinforcement learning needs gymnasium: pip install "phenes[rl]"') from None
+        raise RuntimeError(f"reinforcement learning needs gymnasium: {install('rl')}") from None
     return gymnasium
 
 

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from phenes.extras import install
 from phenes.rl.tabular.table import Table
 
 ARROWS = {"UP": "↑", "RIGHT": "→", "DOWN": "↓", "LEFT": "←"}
@@ -45,7 +46,7 @@ def _make(name: str, options: dict[str, Any]) -> Any:
     try:
         import gymnasium
     except ImportError:
-        raise RuntimeError('reinforcement learning needs gymnasium: pip install "phenes[rl]"') from None
+        raise RuntimeError(f"reinforcement learning needs gymnasium: {install('rl')}") from None
     try:
         return gymnasium.make(name, **options)
     except (gymnasium.error.Error, TypeError, KeyError) as error:
