@@ -48,6 +48,12 @@ def _paths(ax: Axes, theta: np.ndarray, colour: str) -> None:
 def _planets(ax: Axes) -> None:
     for x, y, mass in PLANETS:
         ax.add_patch(Circle((x, y), 0.06 * mass**0.5, color=INK, zorder=3))
-        ax.annotate(f"mass {mass:g}", (x, y), xytext=(0, -14), textcoords="offset points", ha="center", va="top", fontsize=9, zorder=4)
+        _name(ax, f"mass {mass:g}", (x, y), (0, -18), ha="center", va="top")
     ax.add_patch(Circle(TARGET, NEAR, fill=False, color=INK, linestyle=":"))
-    ax.annotate("target", TARGET, xytext=(16, 16), textcoords="offset points", fontsize=9)
+    _name(ax, "target", TARGET, (20, 18))
+
+
+def _name(ax: Axes, text: str, place: tuple[float, float], away: tuple[float, float], **options: Any) -> None:
+    """Beside a planet, on white: paths run through there."""
+    box = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.85}
+    ax.annotate(text, place, xytext=away, textcoords="offset points", fontsize=9, zorder=4, bbox=box, **options)

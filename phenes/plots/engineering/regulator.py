@@ -29,6 +29,7 @@ def motions(designs: Mapping[str, Any]) -> Figure:
                 gains.plot(t[:-1], REGULATOR.design(theta)[:, k], line, color=colour, label=f"{name}, on the {which}")
         angle.axhline(0, color="#999999", linewidth=0.8, zorder=0)
         angle.set(title="angle after a push of the rate", xlabel="time (s)", ylabel="angle (rad)")
+        angle.set_ylim(top=1.25 * angle.get_ylim()[1])  # room for the legend
         torque.set(title="torque", xlabel="time (s)", ylabel="torque (1/s²)")
         gains.set(title="intended gains", xlabel="time (s)")
         angle.legend(loc="upper right", fontsize=9)

@@ -1,0 +1,10 @@
+"""The LC filter: minimax design and best known, with tolerance bands and yield."""
+
+from matplotlib.figure import Figure
+
+from phenes.plots.engineering import response
+from phenes.problems.engineering import FILTER
+
+
+def figure() -> Figure:
+    return response({"nominal": FILTER.nominal, "best known": FILTER.optimum})

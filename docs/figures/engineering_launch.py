@@ -1,0 +1,10 @@
+"""The launch: sixty flights of the nominal and of the best known design."""
+
+from matplotlib.figure import Figure
+
+from phenes.plots.engineering import trajectories
+from phenes.problems.engineering import LAUNCH
+
+
+def figure() -> Figure:
+    return trajectories({"nominal": LAUNCH.nominal, "best known": LAUNCH.optimum})
