@@ -9,7 +9,7 @@ import typer
 
 from phenes.cli.shared import Json, Quick, end, given, progress, writable
 
-EXPERIMENTS = ("bbob", "frozenlake", "contexts", "cartpole", "pendulum", "swimmer")
+EXPERIMENTS = ("bbob", "frozenlake", "contexts", "cartpole", "pendulum", "swimmer", "untuned")
 
 
 def reproduce(

@@ -22,7 +22,7 @@ from phenes.evaluate.here import Here
 from phenes.evaluate.pool import Pool
 from phenes.evaluate.task import OnWorker, Outcome, remote
 
-__all__ = ["Evaluate", "Outcome"]
+__all__ = ["Evaluate", "Outcome", "executor"]
 
 
 class Evaluate:
@@ -84,7 +84,7 @@ def _bytes(f: Callable[..., Any]) -> bytes:
         raise ValueError(f"f cannot be sent to workers: {type(error).__name__}: {error}") from error
 
 
-def _executor(workers: int | Executor | None) -> Executor | None:
+def executor(workers: int | Executor | None) -> Executor | None:
     """As a plain Executor, for work that is not an evaluation."""
     where = engine(workers)
     return getattr(where, "pool", None) or getattr(where, "executor", where)

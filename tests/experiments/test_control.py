@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 
 from phenes import workers
-from phenes.experiments import cartpole, control, pendulum, report, swimmer
+from phenes.experiments import cartpole, control, pendulum, report, swimmer, untuned
 from phenes.experiments.control import claims, results
 from phenes.experiments.control.settings import METHODS
-from phenes.rl import rollouts
+from phenes.rl import rollouts, training
 from phenes.store import Store
 
-TINY = cartpole.Settings(methods=("ES-paper", "PAES-paper", "default"), seeds=2, generations=5, ours=5)
+RIVAL = "evosax-20-0.1-0.03"
+TINY = cartpole.Settings(methods=("ES-paper", "PAES-paper", "default", RIVAL), seeds=2, generations=5, ours=5)
 
 
 def here(compute, tasks, n):
@@ -49,6 +50,23 @@ def test_every_run_is_in_the_store_and_the_report(tiny):
         assert (tiny.parent / name).exists()
 
 
+def test_defaults_beside_es_with_the_same_number_of_episodes(tmp_path, monkeypatch):
+    monkeypatch.setattr(workers, "each", here)
+    settings = untuned.Settings(environments=("CartPole-v1",), episodes=(100,), seeds=1)
+    path = untuned.run(settings, tmp_path)
+    with Store(path, create=False) as store:
+        summary = untuned.summary(store)
+    numbers = summary["environments"]["CartPole-v1"]
+    assert {name: n["generations"][0] * n["popsize"] for name, n in numbers.items()} == {"ES": 100, "default": 100}
+    (claim,) = summary["claims"]
+    assert claim["verdict"] in (report.PARTLY, report.FAILS)  # one seed proves nothing
+    assert "(untuned-learning.png)" in (tmp_path / "report.md").read_text()
+    assert (tmp_path / "untuned-learning.png").exists()
+    with pytest.raises(ValueError, match="one number for each of 1 environments"):
+        untuned.Settings(environments=("CartPole-v1",), episodes=(1, 2))
+    assert untuned.Settings.from_stored(json.loads(json.dumps(vars(settings)))) == settings
+
+
 def made(first, value, length=10, popsize=20):
     """Runs with these first generations at the target."""
     y = np.linspace(0, 1, length)
@@ -56,8 +74,10 @@ def made(first, value, length=10, popsize=20):
     return [results.One(y, np.arange(1, length + 1), y, y, y, popsize, v, f) for f, v in rows]
 
 
-def judged(**runs):
-    settings = cartpole.Settings(seeds=3, generations=100, ours=100)
+BY_POPULATION = cartpole.Settings(seeds=3, generations=100, ours=100)
+
+
+def judged(settings: control.Settings = BY_POPULATION, **runs):
     there = {name.replace("_", "-"): made(*numbers) for name, numbers in runs.items()}
     return {claim.claim: claim for claim in claims.claims(results.Results(settings, "0", "done", there, []))}
 
@@ -72,6 +92,28 @@ def test_verdicts():
     assert faster.verdict == report.FAILS
     ours, beside = judged(ES=(never, [1, 2, 3]), default=([10, 12, math.inf], [1, 2, 3])).values()
     assert (ours.verdict, beside.verdict) == (report.PARTLY, report.HOLDS)
+    ours, _ = judged(ES=(never, [1, 2, 3]), default=([10, 12, 14], [1, 2, 3])).values()
+    assert ours.verdict == report.HOLDS
+    ours, _ = judged(ES=(never, [1, 2, 3]), default=([30, 32, 34], [1, 2, 3])).values()  # 640 episodes, and 400 are asked
+    assert ours.verdict == report.PARTLY
+
+
+def test_the_best_setting_of_a_rival_counts():
+    best, worst = "evosax-20-0.1-0.03", "evosax-20-0.3-0.03"
+    there = {worst: made([40, 50, 60], [1, 2, 3]), best: made([5, 6, 7], [1, 2, 3]), "default": made([10, 12, 14], [1, 2, 3])}
+    found = results.Results(cartpole.Settings(seeds=3), "0", "done", there, [])
+    assert found.best_rival() == best
+    assert list(found.shown()) == [best, "default"]
+    _, beside = claims.claims(found)
+    assert beside.verdict == report.FAILS
+
+
+def test_a_run_that_loses_what_it_had_is_seen():
+    settings = swimmer.Settings(target=0.5, seeds=3)
+    (_, kept) = judged(settings, default=([6, 6, 6], [1, 2, 3])).values()
+    assert kept.verdict == report.HOLDS
+    (_, kept) = judged(settings, default=([2, 3, 6], [1, 2, 3])).values()  # looks of 0.1 and 0.2 after the first at the target
+    assert kept.verdict == report.FAILS
 
 
 def test_settings():
@@ -79,8 +121,10 @@ def test_settings():
     assert pendulum.Settings.quick().by_mean_policy
     assert control.Settings.from_stored(json.loads(json.dumps(vars(TINY)))).parts == TINY.parts
     spaces = rollouts.spaces("CartPole-v1")
-    assert METHODS["ES"].build(spaces).mirrored
-    assert METHODS["genotype"].build(spaces).popsize == METHODS["default"].build(spaces).popsize
+    es, genotype, default = (METHODS[name].build(spaces) for name in ("ES", "genotype", "default"))
+    assert isinstance(es, training.Settings)
+    assert es.mirrored
+    assert genotype.popsize == default.popsize
     with pytest.raises(ValueError, match="methods must be of"):
         cartpole.Settings(methods=("CMA",))
     with pytest.raises(ValueError, match="not those of this version"):

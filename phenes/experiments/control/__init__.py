@@ -2,6 +2,6 @@
 
 from phenes.experiments.control.execute import experiment
 from phenes.experiments.control.results import summary
-from phenes.experiments.control.settings import METHODS, Settings
+from phenes.experiments.control.settings import METHODS, OWN, RIVALS, Settings
 
-__all__ = ["METHODS", "Settings", "experiment", "summary"]
+__all__ = ["METHODS", "OWN", "RIVALS", "Settings", "experiment", "summary"]

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from phenes.experiments.control.results import Results
+from phenes.experiments.control.settings import RIVALS
 from phenes.experiments.report import Claim, difference, mean_se, number, plus_minus, verdict
 
 
@@ -16,21 +17,20 @@ def claims(results: Results) -> list[Claim]:
         (("default",), ours),
         (("default", "genotype"), clean),
         (("default", "ES"), beside),
+        (("default", results.best_rival()), rivals),
     ):
         if all(name in results.runs for name in needed):
             out.append(about(results))
+    if "default" in results.runs and results.settings.keep_on:
+        out.append(kept(results))
     return out
 
 
 def times(results: Results, method: str) -> str:
     middle = results.median_first(method)
-    runs = results.runs[method]
-    end = (
-        f"{number(middle)} generations, {number(float(np.median([r.episodes for r in runs])))} episodes"
-        if math.isfinite(middle)
-        else "never"
-    )
-    return f"{end} (median; {results.reached(method)} of {len(runs)} seeds in at most {results.settings.length(method)} generations)"
+    end = f"{number(middle)} generations, {number(results.episodes(method))} episodes" if math.isfinite(middle) else "never"
+    of = f"{results.reached(method)} of {len(results.runs[method])} seeds in at most {results.settings.length(method)} generations"
+    return f"{end} (median; {of})"
 
 
 def bounded(results: Results, method: str) -> np.ndarray:
@@ -42,7 +42,9 @@ def _faster(results: Results, text: str, es: str, paes: str) -> Claim:
     d = difference(bounded(results, es), bounded(results, paes))
     a, b = results.median_first(es), results.median_first(paes)
     if math.isfinite(a) or math.isfinite(b):
-        found, holds, partly = f"z = {number(d.z, 2)}", d.z < -2, b < a
+        ratio = float(np.median(bounded(results, es))) / float(np.median(bounded(results, paes)))
+        least = "" if math.isfinite(a) else "at least "
+        found, holds, partly = f"{least}{number(ratio)} times fewer, z = {number(d.z, 2)}", d.z < -2, b < a
     else:
         d = difference(results.values(es), results.values(paes))
         found = f"return at the end: {_values(results, es)} and {_values(results, paes)}, z = {number(d.z, 2)}"
@@ -71,22 +73,52 @@ def clean(results: Results) -> Claim:
 
 
 def beside(results: Results) -> Claim:
-    d = [float(np.median([one.episodes for one in results.runs[name]])) for name in ("ES", "default")]
+    return _fewer(results, "The default needs fewer episodes than ES with settings that suit it", "ES")
+
+
+def rivals(results: Results) -> Claim:
+    name = results.best_rival()
+    assert name is not None  # asked for above
+    count = sum(other in RIVALS for other in results.runs)
+    return _fewer(results, f"The default needs fewer episodes than evosax Open_ES, the best of {count} settings", name)
+
+
+def _fewer(results: Results, text: str, other: str) -> Claim:
     return Claim(
-        "The default needs fewer episodes than ES with settings that suit it",
-        f"return {results.settings.target:g}: ES {times(results, 'ES')}; default {times(results, 'default')}",
+        text,
+        f"return {results.settings.target:g}: {other} {times(results, other)}; default {times(results, 'default')}",
         "holds: fewer episodes to the target by the median",
-        verdict(d[1] < d[0]),
+        verdict(results.episodes("default") < results.episodes(other)),
     )
 
 
 def ours(results: Results) -> Claim:
-    n = len(results.runs["default"])
+    n, bar = len(results.runs["default"]), results.settings.bar
+    solved = results.solved("default")
+    many, half = solved >= 0.9 * n, solved >= 0.5 * n
+    within = bar is None or results.episodes("default") <= bar
     return Claim(
-        f"The default reaches {results.settings.target:g} without tuning",
-        f"{times(results, 'default')}; return of the mean policy at the end {_values(results, 'default')}",
-        "holds: at least 9 of 10 seeds; partly: at least half",
-        verdict(results.reached("default") >= 0.9 * n, results.reached("default") >= 0.5 * n),
+        f"The default reaches {results.settings.target:g} without tuning" + ("" if bar is None else f", in {bar} episodes"),
+        f"{times(results, 'default')}; proved by {solved} of {n}; return of the mean policy at the end {_values(results, 'default')}",
+        "holds: at least 9 of 10 seeds"
+        + ("" if bar is None else ", and the median of the episodes")
+        + "; partly: at least half of the seeds",
+        verdict(many and within, half),
+    )
+
+
+def kept(results: Results) -> Claim:
+    """Of the looks at the mean policy after the first at the target."""
+    target, lowest = results.settings.target, []
+    for one in results.runs["default"]:
+        later = one.mean_policy[one.at >= one.first]
+        lowest.append(float(later.min()) if later.size else math.nan)
+    good = [low >= 0.9 * target for low in lowest]
+    return Claim(
+        "The default does not collapse after it got there",
+        f"lowest look at the mean policy afterwards, by seed: {', '.join(number(low, 4) for low in lowest)}",
+        "holds: never below nine tenths of the target, with every seed; partly: with at least half",
+        verdict(all(good), sum(good) >= 0.5 * len(good)),
     )
 
 

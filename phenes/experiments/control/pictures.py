@@ -9,14 +9,16 @@ from matplotlib.figure import Figure
 
 from phenes import plots
 from phenes.experiments.control.results import One, Results, load, name
+from phenes.experiments.control.settings import RIVALS
 from phenes.plots import INK, STYLE
 from phenes.store import Store
 
 # Okabe and Ito's palette: told apart with every common kind of colour blindness
 COLOURS = {"ES-paper": "#D55E00", "PAES-paper": "#0072B2", "PAES-theta": "#56B4E9", "ES": "#E69F00", "genotype": "#CC79A7"}
-COLOURS |= {"default": "#009E73"}
+COLOURS |= {"default": "#009E73"} | dict.fromkeys(RIVALS, "#666666")
 LABELS = {"ES-paper": "ES, paper", "PAES-paper": "PAES, paper (at the mean)", "PAES-theta": "PAES, paper (at theta_i)"}
 LABELS |= {"ES": "ES, tuned", "genotype": "default, genotype score", "default": "phenes train"}
+LABELS |= dict.fromkeys(RIVALS, "evosax Open_ES, its best")
 
 
 def figures(store: Store, out: Path) -> list[Path]:
@@ -34,7 +36,7 @@ def learning(results: Results) -> Figure:
         what = "mean policy, best actions" if s.by_mean_policy else "mean of the population"
         figure.suptitle(f"{s.environment}: {what}, mean and standard deviation of up to {s.seeds} seeds", x=0.01, ha="left")
         for ax, by in zip(figure.subplots(1, 3, sharey=True), ("generation", "episodes", "seconds"), strict=True):
-            for method, runs in results.runs.items():
+            for method, runs in results.shown().items():
                 _band(ax, runs, method, by, s.by_mean_policy)
             ax.axhline(s.target, color=INK, linestyle=":", linewidth=1)
             ax.set(xlabel=by, xscale="log")
@@ -67,6 +69,8 @@ def signal(results: Results) -> Figure:
         figure = Figure(figsize=(7, 4.4), layout="constrained")
         ax = figure.subplots()
         for method, runs in results.runs.items():
+            if method in RIVALS:  # of which it is not known
+                continue
             longest = max(one.signal.size for one in runs)
             padded = np.array([np.pad(one.signal, (0, longest - one.signal.size), constant_values=np.nan) for one in runs])
             parts = [part for part in np.array_split(padded, min(20, longest), axis=1) if np.isfinite(part).any()]

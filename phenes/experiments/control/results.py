@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from phenes.experiments import driver
-from phenes.experiments.control.settings import METHODS, Settings
+from phenes.experiments.control.settings import METHODS, RIVALS, Settings
 from phenes.experiments.report import mean_se
 from phenes.store import Store
 
@@ -26,6 +26,7 @@ class One(NamedTuple):
     popsize: int
     value: float
     first: float
+    proved: bool = False  # at the target on 100 episodes, where the run then stopped
 
     @property
     def episodes(self) -> float:
@@ -57,8 +58,26 @@ class Results:
     def reached(self, method: str) -> int:
         return int(np.isfinite(self.firsts(method)).sum())
 
+    def solved(self, method: str) -> int:
+        """Seeds that got there; where runs stop at the target, with a proof on 100 episodes."""
+        stops = self.settings.by_mean_policy and not self.settings.keep_on
+        return sum(one.proved for one in self.runs[method]) if stops else self.reached(method)
+
     def values(self, method: str) -> np.ndarray:
         return np.array([one.value for one in self.runs[method]])
+
+    def episodes(self, method: str) -> float:
+        """To the target, the median over seeds."""
+        return float(np.median([one.episodes for one in self.runs[method]]))
+
+    def best_rival(self) -> str | None:
+        """The setting of evosax with the fewest episodes to the target, and of those that never get there the one with the best end."""
+        there = [name for name in self.runs if name in RIVALS]
+        return min(there, key=lambda name: (self.episodes(name), -float(np.mean(self.values(name)))), default=None)
+
+    def shown(self) -> dict[str, list[One]]:
+        """Of evosax only its best."""
+        return {name: runs for name, runs in self.runs.items() if name not in RIVALS or name == self.best_rival()}
 
 
 def name(store: Store) -> str:
@@ -69,17 +88,18 @@ def name(store: Store) -> str:
 def load(store: Store) -> Results:
     run = store.last(name(store))
     settings, seconds = Settings.from_stored(run.about.settings), run.seconds()
-    runs = {m: [_one(settings, run[f"{m}/{k}"]) for k in range(settings.seeds) if f"{m}/{k}" in seconds] for m in settings.methods}
-    there = {method: parts for method, parts in runs.items() if parts}
+    names = {m: [f"{m}/{k}" for k in range(settings.seeds) if f"{m}/{k}" in seconds] for m in settings.methods}
+    there = {m: [one_run(run[n], settings.target, settings.by_mean_policy) for n in parts] for m, parts in names.items() if parts}
     return Results(settings, run.about.version, run.about.status, there, driver.sessions(run))
 
 
-def _one(settings: Settings, part: dict[str, np.ndarray]) -> One:
-    seen, when = (part["deterministic"], part["at"]) if settings.by_mean_policy else (part["mean"], np.arange(1, part["mean"].size + 1))
-    there = np.flatnonzero(seen >= settings.target)
+def one_run(part: dict[str, np.ndarray], target: float, by_mean_policy: bool) -> One:
+    """From what is stored of a run."""
+    seen, when = (part["deterministic"], part["at"]) if by_mean_policy else (part["mean"], np.arange(1, part["mean"].size + 1))
+    there = np.flatnonzero(seen >= target)
     first = float(when[there[0]]) if there.size else math.inf
     curves = (part["mean"], part["at"], part["deterministic"], part["signal"], part["seconds"])
-    return One(*curves, int(part["popsize"]), float(part["value"]), first)
+    return One(*curves, int(part["popsize"]), float(part["value"]), first, bool(part["solved"]))
 
 
 def summary(store: Store) -> dict[str, Any]:
@@ -105,9 +125,10 @@ def _numbers(results: Results, method: str) -> dict[str, Any]:
         "seeds": len(runs),
         "first": [finite(v) for v in results.firsts(method)],
         "median_first": finite(results.median_first(method)),
-        "episodes": finite(float(np.median([one.episodes for one in runs]))),
+        "episodes": finite(results.episodes(method)),
         "seconds": finite(float(np.median([one.clock for one in runs]))),
         "reached": results.reached(method),
+        "solved": results.solved(method),
         "value": [finite(v) for v in mean_se(results.values(method))],
         "values": [finite(v) for v in results.values(method)],
         "generations": [one.population.size for one in runs],

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from phenes import checks, weightings
+from phenes.experiments.control.rival import Rival
 from phenes.rl import training
 from phenes.rl.training import Settings as Training
 from phenes.rl.trajectories import Genotype, Reparameterised
@@ -14,7 +15,8 @@ from phenes.rl.trajectories import Genotype, Reparameterised
 @dataclass(frozen=True)
 class Settings:
     """environment: its id. target: the return that counts as learnt; of the population, or with `by_mean_policy` of the mean policy with
-    its best actions. generations: of the paper's methods; ours: of those with our settings. episodes: of each look at the mean policy.
+    its best actions. generations: of the paper's methods; ours: of all others. keep_on: play them all, also after the target. bar: so many
+    episodes are asked of the default.
     """
 
     environment: str
@@ -24,12 +26,14 @@ class Settings:
     seeds: int = 5
     generations: int = 1000
     ours: int = 300
+    keep_on: bool = False
+    bar: int | None = None
     seed: int = 2026  # added to the number of the run: not one of those with which the defaults were chosen
 
     def __post_init__(self):
         for name in ("seeds", "generations", "ours"):
             checks.count(name, getattr(self, name))
-        object.__setattr__(self, "methods", tuple(self.methods) or tuple(METHODS))
+        object.__setattr__(self, "methods", tuple(self.methods) or OWN)
         if not set(self.methods) <= set(METHODS):
             raise ValueError(f"methods must be of {', '.join(METHODS)}, got {', '.join(self.methods)}")
 
@@ -51,7 +55,9 @@ class Settings:
 
 
 class Method(NamedTuple):
-    build: Callable[[Any], Training]
+    """build: from the spaces of an environment to what is run. papers: with the paper's number of generations."""
+
+    build: Callable[[Any], Training | Rival]
     about: str
     papers: bool
 
@@ -72,6 +78,15 @@ def _genotype(spaces: Any) -> Training:
     return dataclasses.replace(training.default(spaces), estimator=Genotype())
 
 
+def _open_es(popsize: int, std: float, rate: float) -> Method:
+    about = f"evosax Open_ES on the same rollouts: N = {popsize}, sigma {std:g}, Adam {rate:g}, observations at their scale"
+    return Method(lambda spaces: Rival(popsize, std, rate, training.default(spaces).hidden), about, False)
+
+
+RIVALS: dict[str, Method] = {
+    f"evosax-{popsize}-{std:g}-{rate:g}": _open_es(popsize, std, rate)
+    for popsize, std, rate in ((20, 0.1, 0.03), (20, 0.3, 0.03), (20, 0.3, 0.1), (100, 0.1, 0.03), (100, 0.3, 0.1))
+}
 METHODS: dict[str, Method] = {
     "ES-paper": Method(training.paper_es, "the paper's ES: Adam 1e-3, antithetic pairs, centred ranks", True),
     "PAES-paper": Method(training.paper, "the paper's PAES: Adam 1e-3, score at the mean (the paper's text)", True),
@@ -79,4 +94,6 @@ METHODS: dict[str, Method] = {
     "ES": Method(_es, "ES with Adam 1e-2, sigma 0.1 and observations at their scale", False),
     "genotype": Method(_genotype, "the default with the genotype score: only the estimator differs", False),
     "default": Method(training.default, "`phenes train`", False),
+    **RIVALS,
 }
+OWN = tuple(name for name in METHODS if name not in RIVALS)

@@ -22,7 +22,12 @@ def report(store: Store, out: Path) -> tuple[Path, Path]:
             if s.by_mean_policy
             else "the population, by its mean"
         )
-        + "; runs stop when the mean policy keeps it on 100 episodes. Seeds are not those with which the defaults were chosen."
+        + (
+            "; runs stop when the mean policy keeps it on 100 episodes"
+            if s.by_mean_policy and not s.keep_on
+            else "; runs do not stop there"
+        )
+        + ". Seeds are not those with which the defaults were chosen."
     )
     document.heading("Claims")
     document.claims(claims(results))

@@ -19,6 +19,7 @@ class Settings(control.Settings):
     seeds: int = 3
     generations: int = 300
     ours: int = 100
+    keep_on: bool = True
 
     @classmethod
     def quick(cls) -> "Settings":

@@ -34,6 +34,16 @@ class Compiled:
     def close(self) -> None:
         pass
 
+    def _value(self) -> tuple[Any, ...]:
+        return self.env, self.spaces.name, self.spaces.limit
+
+    def __eq__(self, other: object) -> bool:
+        """By value, so that a program that was compiled for one is that of the other."""
+        return isinstance(other, Compiled) and self._value() == other._value()
+
+    def __hash__(self) -> int:
+        return hash(self._value())
+
 
 @eqx.filter_jit
 def _play(env: Environment, limit: int, policy: Any, theta: Array, keys: Array, initial: Array, deterministic: bool) -> Trajectory:

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
-from phenes.evaluate import _executor
+from phenes.evaluate import executor
 from phenes.rl.rollouts import door
 from phenes.rl.rollouts.environments import Loop
 from phenes.rl.rollouts.host import Host
@@ -27,7 +27,7 @@ class Processes:
     own_seeds = True
 
     def __init__(self, spec: Any, options: dict[str, Any], spaces: Spaces, workers: int | Executor):
-        self.executor, self.spaces = _executor(workers), spaces
+        self.executor, self.spaces = executor(workers), spaces
         self.job = spec, options, spaces
         self.parts = PARTS * workers if isinstance(workers, int) else PARTS * getattr(workers, "_max_workers", 4)
 

@@ -1,5 +1,6 @@
 """The loop of `train`: chunks of generations, compiled as a whole where the environment is, each followed by a look at the mean policy."""
 
+import dataclasses
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +16,7 @@ from phenes.rl.policies import Policy
 from phenes.rl.training import checkpoint
 from phenes.rl.training.generation import Best, Carry, Learner, Report
 from phenes.rl.training.progress import Curve
+from phenes.rl.training.settings import Settings
 
 CHUNK = 5  # generations between two looks at the mean policy
 LOOKS = 10  # episodes of a look
@@ -81,19 +83,8 @@ def _solved(curve: Curve, target: float | None, carry: Carry, look: Look) -> boo
 def _advance(learner: Learner) -> Callable[[Carry, int], tuple[Carry, list[Report]]]:
     """`n` generations: one compiled program, or Python around an environment that is not."""
     if learner.env.compiled:
-
-        @eqx.filter_jit
-        def some(carry: Carry, n: int) -> tuple[Carry, Report]:
-            first, rest = eqx.partition(carry, eqx.is_array)
-
-            def one(arrays: Any, _: None) -> tuple[Any, Report]:
-                after, report = learner.once(eqx.combine(arrays, rest))
-                return eqx.filter(after, eqx.is_array), report
-
-            last, reports = lax.scan(one, first, length=n)
-            return eqx.combine(last, rest), reports
-
-        return lambda carry, n: _listed(*some(carry, n))
+        settings = _without_length(learner)
+        return lambda carry, n: _listed(*_some(settings, learner.env, learner.key, carry, n))
 
     ask, tell = _jit(learner.ask), _jit(learner.tell)
 
@@ -124,13 +115,35 @@ def _on_device(x: Any, dtype: Any) -> Any:
 
 def _look(learner: Learner) -> Look:
     """The mean return of a policy; which episodes, depends on the generation alone. One small compiled program for looks and proofs."""
-    evaluate = _jit(learner.evaluate) if learner.env.compiled else learner.evaluate
-    stream = jax.random.fold_in(learner.key, EVALUATION)
+    stream, settings = jax.random.fold_in(learner.key, EVALUATION), _without_length(learner)
 
     def look(policy: Policy, theta: Any, generation: int, episodes: int) -> float:
         keys = jax.random.split(jax.random.fold_in(stream, generation), episodes // LOOKS)
         if not learner.env.compiled:
-            return float(np.mean(evaluate(policy, theta, keys[0], episodes)))
-        return float(np.mean([evaluate(policy, theta, key, LOOKS) for key in keys]))
+            return float(np.mean(learner.evaluate(policy, theta, keys[0], episodes)))
+        return float(np.mean([_few(settings, learner.env, key, policy, theta) for key in keys]))
 
     return look
+
+
+def _without_length(learner: Learner) -> Settings:
+    """Programs are found by settings and environment, which are compared by value: another seed, or more generations, need no other."""
+    return dataclasses.replace(learner.settings, generations=1)
+
+
+@eqx.filter_jit
+def _some(settings: Settings, env: Any, key: Any, carry: Carry, n: int) -> tuple[Carry, Report]:
+    learner = Learner(settings, env, key)
+    first, rest = eqx.partition(carry, eqx.is_array)
+
+    def one(arrays: Any, _: None) -> tuple[Any, Report]:
+        after, report = learner.once(eqx.combine(arrays, rest))
+        return eqx.filter(after, eqx.is_array), report
+
+    last, reports = lax.scan(one, first, length=n)
+    return eqx.combine(last, rest), reports
+
+
+@eqx.filter_jit
+def _few(settings: Settings, env: Any, key: Any, policy: Policy, theta: Any) -> Any:
+    return Learner(settings, env, key).evaluate(policy, theta, key, LOOKS)

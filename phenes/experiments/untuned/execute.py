@@ -1,0 +1,46 @@
+"""What `experiments.driver` has to know of this experiment."""
+
+from pathlib import Path
+
+import numpy as np
+
+from phenes.experiments import driver
+from phenes.experiments.untuned.settings import Settings
+from phenes.store import Store
+
+
+def tasks(settings: Settings) -> dict[str, str]:
+    from phenes.rl import rollouts
+
+    for environment in settings.environments:
+        rollouts.spaces(environment)  # without gymnasium or mujoco this says so, here and not in every process
+    return {name: name for name in settings.parts}
+
+
+def cost(settings: Settings, name: str) -> float:
+    return settings.budget(name.split("/")[0]) / 1000
+
+
+def compute(settings: Settings, name: str) -> dict[str, np.ndarray]:
+    import jax
+
+    from phenes.experiments.control import METHODS
+    from phenes.experiments.control.part import learnt
+    from phenes.rl import rollouts
+
+    jax.config.update("jax_enable_x64", False)  # as `phenes train` does it
+    environment, method, number = name.split("/")
+    made = METHODS[method].build(rollouts.spaces(environment))
+    generations = max(1, settings.budget(environment) // made.popsize)
+    return learnt(environment, made, generations, settings.seed + int(number), None)
+
+
+def finish(store: Store, out: Path) -> None:
+    from phenes.experiments.untuned.pictures import figure
+    from phenes.experiments.untuned.writing import report
+
+    figure(store, out)
+    report(store, out)
+
+
+EXPERIMENT = driver.Experiment("untuned", tasks, cost, compute, finish)
