@@ -44,9 +44,7 @@ def _setting(document: Document, results: Results) -> None:
     document.text(
         f"The paper derives these estimators and runs no experiment with them. {s.rounds} rounds (wine: {s.rounds_of('wine')}), "
         f"{s.seeds} seeds, each with its own split into training and test set that all methods share. "
-        f"phenes {results.version}, state of the run: {results.status}; "
-        + " and ".join(f"{s.seconds:.0f} seconds for {s.parts} parts on {s.processes} processes" for s in results.sessions)
-        + "."
+        f"phenes {results.version}, state of the run: {results.status}{_time(results)}."
     )
     document.text(
         "In a round a context is drawn from the training set, a label is answered, and f is 1 if it is right, else 0; the right label "
@@ -59,6 +57,12 @@ def _setting(document: Document, results: Results) -> None:
         "is the gradient of the likelihood of the feedback, which is the conditional mean of the gradient that full information would "
         "give. It is not the gradient of E f; the rows with f - mean are."
     )
+
+
+def _time(results: Results) -> str:
+    """Of a run in one go; what was resumed has no time that means anything."""
+    whole = [s for s in results.sessions if s.parts == len(results.parts)]
+    return f", {whole[0].seconds:.0f} seconds on {whole[0].processes} core{'s' * (whole[0].processes > 1)}" if whole else ""
 
 
 def _table(document: Document, results: Results, name: str) -> None:
