@@ -98,3 +98,10 @@ def test_the_pages_that_the_code_cites_exist():
     cited = {page for path in (root / "phenes").rglob("*.py") for page in re.findall(r"\bdocs/[\w/]+\.md\b", path.read_text())}
     assert len(cited) > 5
     assert not [page for page in cited if not (root / page).exists()]
+
+
+def test_the_links_of_the_readme_lead_somewhere():
+    root = DOCS.parent
+    links = re.findall(r"\]\(([^)#:]+)\)", (root / "README.md").read_text())
+    assert len(links) > 20
+    assert not [link for link in links if not (root / link).exists()]
