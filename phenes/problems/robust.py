@@ -1,4 +1,4 @@
-"""Four published problems with noise on the inputs (collected by Frohlich et al., 2020), with their robust optima.
+"""Published problems with noise on the inputs, with their robust optima: four that Frohlich et al. (2020) collected, and one more.
 
 Here everything is MAXIMISED, as in the literature: g(theta) = E f(theta + sigma z), z ~ N(0, I), theta in a box, g* = max g. For
 `phenes.minimize` take `problem.minimised`, which is -f. What makes them hard is that the highest peak of f is narrow: at the nominal
@@ -143,6 +143,19 @@ def _hartmann(xp: Any, *x: Any) -> Any:
     return sum(a * xp.exp(-sum(rate * (c - p) ** 2 for c, (rate, p) in zip(x, terms, strict=True))) for a, *terms in HARTMANN)
 
 
+# centre and height of bells of two widths
+BELLS = (
+    (0.1, ((0.1, 4.0), (0.15, -1.0), (0.08, 2.0), (0.3, -2.0), (0.4, 1.0))),
+    (0.01, ((0.8, 3.0), (0.85, 4.0), (0.9, 2.0), (0.95, 1.0), (0.92, -1.0), (0.74, 2.0), (0.91, 2.0))),
+    (0.01, ((0.89, 3.0), (0.79, 3.0), (0.88, 2.0), (0.86, -1.0), (0.96, -2.0), (0.99, 4.0), (0.82, -3.0))),
+)
+
+
+def _bells(xp: Any, x: Any) -> Any:
+    """sum_i a_i exp(-(x - c_i)^2 / (2 l_i^2)), a function of the spaces of two kernels (Assael, Wang and de Freitas, 2014)."""
+    return sum(a * xp.exp(-((x - c) ** 2) / (2 * width**2)) for width, bells in BELLS for c, a in bells)
+
+
 UNIT = ((0.0,), (1.0,)), ((0.0, 0.0), (1.0, 1.0)), ((0.0, 0.0, 0.0), (1.0, 1.0, 1.0))
 
 SINE = RobustProblem("sine", _sine, UNIT[0], 0.05, (0.3111187,), 1.0420977493, (0.9492457,))
@@ -167,4 +180,7 @@ HARTMANN3 = RobustProblem(
     value=2.9710761795,
     nominal=(0.1146143, 0.5556488, 0.8525470),
 )
-ROBUST = (SINE, MIXTURE, POLYNOMIAL, HARTMANN3)
+# smooth on the left, rough on the right, where its highest peak is; the noise is ours, twice the width of a narrow bell
+BELLS1 = RobustProblem("bells", _bells, UNIT[0], 0.02, (0.0770831,), 4.8521344506, (0.8923597,))
+ROBUST = (SINE, MIXTURE, POLYNOMIAL, HARTMANN3)  # those that are usually compared
+EVERY = (*ROBUST, BELLS1)
