@@ -1,7 +1,9 @@
 """Pictures of designs under their tolerances, as an engineer of the field would draw them. Each takes designs by name, {"nominal": theta}.
 
-from phenes.plots import engineering, save
-save(engineering.response({"minimax": FILTER.nominal, "robust": result.x}), Path("filter.png"))
+    from phenes.plots import engineering, save
+    save(engineering.response({"minimax": FILTER.nominal, "robust": result.x}), Path("filter.png"))
+
+docs/engineering.md shows them.
 """
 
 from phenes.plots.engineering.coating import spectra
