@@ -36,13 +36,13 @@ class Carry(NamedTuple):
     scale: Any
 
 
-def play(env_id: str, rival: Rival, seed: int) -> dict[str, np.ndarray]:
-    """What `results` reads of a run. Environments written in JAX only."""
+def play(env_id: str, rival: Rival, seed: int, target: float) -> dict[str, np.ndarray]:
+    """What `results` reads of a run, which ends with the chunk in which its population gets to the target. Environments in JAX only."""
     with lenient():
-        return _play(env_id, rival, seed)
+        return _play(env_id, rival, seed, target)
 
 
-def _play(env_id: str, rival: Rival, seed: int) -> dict[str, np.ndarray]:
+def _play(env_id: str, rival: Rival, seed: int, target: float) -> dict[str, np.ndarray]:
     env = rollouts.load(env_id, backend="jax")
     key, for_network = jax.random.split(jax.random.key(seed))
     made, theta = policy(for_network, env.spaces, rival.hidden)
@@ -52,15 +52,15 @@ def _play(env_id: str, rival: Rival, seed: int) -> dict[str, np.ndarray]:
     started, mean, seconds, at, seen = time.perf_counter(), [], [], [], []
     for g in range(0, rival.generations, CHUNK):
         carry, returns = some(made, carry, jax.random.fold_in(key, g))
-        mean.extend(np.asarray(returns).tolist())
+        mean.extend(np.asarray(returns, float).tolist())
         seconds.extend([time.perf_counter() - started] * CHUNK)
         at.append(g + CHUNK)
         seen.append(float(_look(made.with_scale(carry.scale), env, carry.state.mean, jax.random.fold_in(key, g), LOOKS)))
+        if max(mean[-CHUNK:]) >= target:
+            break
     value = float(_look(made.with_scale(carry.scale), env, carry.state.mean, jax.random.fold_in(key, rival.generations), PROOF))
     arrays = {"mean": mean, "at": at, "deterministic": seen, "seconds": seconds, "signal": np.full(len(mean), np.nan)}
-    return {
-        k: np.asarray(v) for k, v in (arrays | {"popsize": rival.popsize, "value": value, "solved": False, "total": seconds[-1]}).items()
-    }
+    return {k: np.asarray(v) for k, v in (arrays | {"popsize": rival.popsize, "value": value, "solved": False}).items()}
 
 
 @functools.cache

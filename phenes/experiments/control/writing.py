@@ -6,7 +6,7 @@ import numpy as np
 
 from phenes.experiments.control.claims import claims
 from phenes.experiments.control.results import Results, load, name
-from phenes.experiments.control.settings import METHODS
+from phenes.experiments.control.settings import METHODS, Settings
 from phenes.experiments.report import Document, mean_se, number, plus_minus
 from phenes.store import Store
 
@@ -15,20 +15,7 @@ def report(store: Store, out: Path) -> tuple[Path, Path]:
     results, stem = load(store), name(store)
     s = results.settings
     document = Document(f"{s.environment}: ES and PAES with policies in networks")
-    document.text(
-        f"phenes {results.version}. The target is a return of {s.target:g} of "
-        + (
-            "the mean policy with its best actions (10 episodes, every 5 generations)"
-            if s.by_mean_policy
-            else "the population, by its mean"
-        )
-        + (
-            "; runs stop when the mean policy keeps it on 100 episodes"
-            if s.by_mean_policy and not s.keep_on
-            else "; runs do not stop there"
-        )
-        + ". Seeds are not those with which the defaults were chosen."
-    )
+    document.text(f"phenes {results.version}. {_what_counts(s)} Seeds are not those with which the defaults were chosen.")
     document.heading("Claims")
     document.claims(claims(results))
     document.heading("Learning")
@@ -38,6 +25,12 @@ def report(store: Store, out: Path) -> tuple[Path, Path]:
     for seconds, parts, processes in results.sessions:
         document.text(f"From start to end: {seconds:.0f} seconds for {parts} runs on {processes} processes.")
     return document.write(out)
+
+
+def _what_counts(s: Settings) -> str:
+    who = "the mean policy with its best actions (10 episodes, every 5 generations)" if s.by_mean_policy else "the population, by its mean"
+    end = "Runs stop when the mean policy keeps it on 100 episodes." if s.by_mean_policy else "Runs then go on to the next 100 generations."
+    return f"The target is a return of {s.target:g} of {who}. {'Runs do not stop there.' if s.keep_on else end}"
 
 
 def _table(document: Document, results: Results) -> None:

@@ -27,10 +27,12 @@ def compute(settings: Settings, name: str) -> dict[str, np.ndarray]:
     from phenes.experiments.control import METHODS
     from phenes.experiments.control.part import learnt
     from phenes.rl import rollouts
+    from phenes.rl.training import Settings as Training
 
     jax.config.update("jax_enable_x64", False)  # as `phenes train` does it
     environment, method, number = name.split("/")
     made = METHODS[method].build(rollouts.spaces(environment))
+    assert isinstance(made, Training)  # of the methods here
     generations = max(1, settings.budget(environment) // made.popsize)
     return learnt(environment, made, generations, settings.seed + int(number), None)
 

@@ -7,5 +7,6 @@ from phenes.rl.policies.heads import Head, Normal, Softmax
 from phenes.rl.policies.network import MLP
 from phenes.rl.policies.normalise import Normaliser
 from phenes.rl.policies.policy import Policy, from_network, head_for, policy
+from phenes.rl.policies.start import quiet
 
-__all__ = ["MLP", "Head", "Normal", "Normaliser", "Policy", "Softmax", "from_network", "head_for", "policy"]
+__all__ = ["MLP", "Head", "Normal", "Normaliser", "Policy", "Softmax", "from_network", "head_for", "policy", "quiet"]

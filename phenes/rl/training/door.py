@@ -11,7 +11,7 @@ from jaxtyping import PRNGKeyArray
 
 from phenes import checks
 from phenes.rl import tabular
-from phenes.rl.policies import Normaliser, Policy, from_network, head_for, policy
+from phenes.rl.policies import Normaliser, Policy, from_network, head_for, policy, quiet
 from phenes.rl.rollouts.spaces import Spaces, make
 from phenes.rl.training.generation import Learner
 from phenes.rl.training.run import Progress, run
@@ -146,6 +146,7 @@ def _settings(base: Settings, changes: dict[str, Any], hidden: Any, sigma: Any) 
 def _policy(key: PRNGKeyArray, spaces: Spaces, settings: Settings, network: Any) -> tuple[Policy, Any]:
     noise = settings.action_noise or settings.sigma[0]
     if network is None:
-        return policy(key, spaces, settings.hidden, noise, settings.normalise)
+        made, theta = policy(key, spaces, settings.hidden, noise, settings.normalise)
+        return made, quiet(made, theta, settings.last)
     scale = Normaliser.start(spaces.obs_dim) if settings.normalise else None
     return from_network(network, head_for(spaces, noise), scale)

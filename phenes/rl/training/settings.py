@@ -9,8 +9,10 @@ import jax.numpy as jnp
 from jaxtyping import Array
 
 from phenes import checks, weightings
-from phenes.rl.trajectories import ByTrajectory, Genotype, ScoreAtMean, credited, curved_mix, linearised
+from phenes.rl.trajectories import ByTrajectory, Genotype, Reparameterised, ScoreAtMean, credited, curved_mix, linearised
 from phenes.weightings import Weighting
+
+SHORT = 300  # steps of an episode up to which the noise of a sum of scores is bearable
 
 
 @dataclass(frozen=True)
@@ -18,7 +20,8 @@ class Settings:
     """sigma: spread of the search in theta, from the first value to the second over `decay` generations (a number stays).
 
     action_noise: standard deviation of continuous actions in units of their bounds; None follows sigma. rate: of Adam. mirrored: pairs
-    m +- s xi that start from the same state. deterministic: individuals take their best action (for the genotype estimator).
+    m +- s xi that start from the same state. deterministic: individuals take their best action (for the genotype estimator). last: factor
+    of the first weights of the last layer; a small one begins in the middle of the actions, and none of them is beyond their bounds.
     """
 
     estimator: ByTrajectory
@@ -33,11 +36,12 @@ class Settings:
     normalise: bool = True
     mirrored: bool = False
     deterministic: bool = False
+    last: float = 1.0
 
     def __post_init__(self):
         for name in ("popsize", "generations", "decay"):
             checks.count(name, getattr(self, name), 2 if name == "popsize" else 1)
-        for name in ("sigma", "rate", "action_noise"):
+        for name in ("sigma", "rate", "action_noise", "last"):
             if getattr(self, name) is not None:
                 checks.positive(name, getattr(self, name))
         if self.mirrored and self.popsize % 2:
@@ -55,12 +59,17 @@ class Settings:
 
 
 def default(spaces: Any) -> Settings:
-    """Needs no tuning: the estimator follows from the kind of actions."""
+    """Needs no tuning: the estimator follows from the kind of actions and the length of an episode."""
     if spaces.n is not None:
         return Settings(curved_mix(32))
-    # whole returns, less what the first state promises: on Pendulum that difference is most of what there is to see
+    common = {"popsize": 100, "hidden": (64, 64)}
+    if spaces.limit <= SHORT:
+        # few steps: the score of the actions does, if they vary much more than theta does, and each is paid for what followed soon after it
+        estimator = credited(Reparameterised(), discount=0.95)
+        return Settings(estimator, generations=400, sigma=(0.02, 0.02), rate=5e-3, action_noise=1.0, last=0.1, **common)
+    # whole returns, less what the first state promises
     estimator = credited(linearised(50, every_step=False), by_step=False)
-    return Settings(estimator, popsize=100, hidden=(64, 64), sigma=(0.05, 0.05), rate=1e-2, action_noise=0.05)
+    return Settings(estimator, sigma=(0.05, 0.05), rate=1e-2, action_noise=0.05, **common)
 
 
 def paper(spaces: Any) -> Settings:

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from phenes.rl.policies import MLP, Normal, Normaliser, Softmax, from_network, policy
+from phenes.rl.policies import MLP, Normal, Normaliser, Softmax, from_network, policy, quiet
 from phenes.rl.rollouts.spaces import Spaces
 from tests.laws.statistics import once
 
@@ -126,3 +126,13 @@ def test_wrong_arguments():
         Normal([0.1, 0.2], [-1.0], [1.0])
     with pytest.raises(ValueError, match="actions must be an integer of at least 2"):
         Softmax(1)
+
+
+def test_a_quiet_start_says_little_and_nothing_else_changes(key):
+    made, theta = policy(key, BOX, (6, 5), 0.3)
+    obs = jax.random.normal(key, (7, 4))
+    calm = quiet(made, theta, 0.1)
+    np.testing.assert_allclose(made.outputs(calm, obs), 0.1 * made.outputs(theta, obs), rtol=1e-9)
+    np.testing.assert_array_equal(quiet(made, theta, 1.0), theta)
+    own, theta = from_network(Bent(jnp.ones((2, 3)), jnp.arange(3)), Normal(0.1, -jnp.ones(2), jnp.ones(2)))
+    np.testing.assert_array_equal(quiet(own, theta, 0.1), theta)

@@ -18,7 +18,7 @@ from phenes.rl import rollouts, tabular, training
 from phenes.rl.policies import MLP
 from phenes.rl.training import command, door, render
 from phenes.rl.training.generation import Learner
-from phenes.rl.trajectories import credited, guarded_mix, mix
+from phenes.rl.trajectories import Credited, CurvedMix, Linearised, Reparameterised, credited, guarded_mix, mix
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -175,6 +175,16 @@ def test_presets_run_and_follow_the_paper():
     np.testing.assert_allclose(learner.law(later).policy.head.std, [0.02])
     out = training.train("Pendulum-v1", preset="paper-es", generations=2, popsize=4, hidden=(8,), options={"max_episode_steps": 10})
     assert out.curve.generations == 2
+
+
+def test_the_default_follows_from_actions_and_length():
+    chosen = {name: training.default(rollouts.spaces(name)) for name in ("CartPole-v1", "Pendulum-v1", "MountainCarContinuous-v0")}
+    discrete, short, long = (settings.estimator for settings in chosen.values())
+    assert isinstance(discrete, CurvedMix)
+    assert isinstance(short, Credited)
+    assert isinstance(short.estimator, Reparameterised)
+    assert isinstance(long, Credited)
+    assert isinstance(long.estimator, Linearised)
 
 
 def test_mirrored_pairs_start_from_the_same_state():
