@@ -1,0 +1,59 @@
+"""Runs in TensorBoard: `pip install 'phenes[tensorboard]'`, and `tensorboard --logdir FOLDER` beside the run."""
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+
+class TensorBoard:
+    """A callback that writes what it hears of to event files in `folder`, on disk when it returns.
+
+    phenes.minimize(f, ..., callback=TensorBoard("out/board"))                    over evaluations
+    phenes.rl.train("CartPole-v1", progress=TensorBoard("out/board").training)    over generations
+    """
+
+    def __init__(self, folder: str | Path):
+        try:
+            from tensorboard.compat.proto import event_pb2, summary_pb2
+            from tensorboard.summary.writer.event_file_writer import EventFileWriter
+        except ImportError as error:
+            raise ValueError("TensorBoard needs a package of its own: pip install 'phenes[tensorboard]'") from error
+        self.event, self.summary = event_pb2.Event, summary_pb2.Summary  # pyright: ignore[reportAttributeAccessIssue]
+        self.file = EventFileWriter(str(folder))
+        self.generations = self.looks = 0  # of a training, that are written
+
+    def __call__(self, result: Any) -> None:
+        """The present `Result` of minimize or maximize."""
+        spread = float(np.sqrt(np.mean(np.square(result.spread))))
+        values = {"E f": result.fun, "E f/standard error": result.fun_se, "step size": spread, "failed": result.failed}
+        self.write(result.nfev, values)
+
+    def training(self, done: int, total: int, curve: Any) -> None:
+        """The generations of `train` that are new since the last call."""
+        if curve is None:  # tables have none
+            return
+        signal = curve.signal()
+        for k in range(self.generations, curve.generations):
+            values = {"return/population": curve.mean[k], "return/best": curve.best[k], "signal": signal[k], "steps": curve.steps[k]}
+            self._add(k + 1, values)
+        for k in range(self.looks, curve.at.size):
+            self._add(int(curve.at[k]), {"return/mean policy": curve.deterministic[k]})
+        self.generations, self.looks = curve.generations, curve.at.size
+        self.file.flush()
+
+    def write(self, step: int, values: Mapping[str, Any]) -> None:
+        """Anything else, for callbacks of your own. What is not finite is left out."""
+        self._add(step, values)
+        self.file.flush()
+
+    def close(self) -> None:
+        """Nothing is lost without it; with it, the file and its thread are let go."""
+        self.file.close()
+
+    def _add(self, step: int, values: Mapping[str, Any]) -> None:
+        finite = {name: float(value) for name, value in values.items() if np.isfinite(value)}
+        each = [self.summary.Value(tag=name, simple_value=value) for name, value in finite.items()]
+        self.file.add_event(self.event(wall_time=time.time(), step=int(step), summary=self.summary(value=each)))
