@@ -37,6 +37,7 @@ def survive(
     kills: Annotated[int | None, typer.Option(min=1, help="Of workers and programs, in all.", show_default=False)] = None,
     engines: Annotated[Any, _many(str, "Of loky, dask, ray.")] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for the report.", show_default="out/survive")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the rounds in the folder.")] = False,
     seed: Seed = None,
     quick: Quick = False,
     as_json: Json = False,
@@ -50,8 +51,9 @@ def survive(
         module.Settings.quick() if quick else module.Settings(), **given(kills=kills, engines=engines, seed=seed)
     )
     writable(out)
+    before = module.read(out, settings) if resume else []
     with progress("survive") as advance:
-        rounds = module.run(settings, advance, lambda rounds: module.write(out, settings, rounds))
+        rounds = module.run(settings, advance, lambda rounds: module.write(out, settings, rounds), before)
     show(module.table(rounds))
     print(f"The report is {out / 'report.md'}.")
     end(as_json, module.as_json(rounds))

@@ -62,6 +62,11 @@ def test_the_report(tmp_path):
     assert "1 of 2 runs did not survive" in page
     assert "| all | 2 | 4 | 3 | 4 | 1 | 0 | 0 | 2 of 2 |" in page
     assert json.loads((tmp_path / "summary.json").read_text())["kills"] == 7
+    assert survive.read(tmp_path, survive.Settings(kills=9)) == done
+    with pytest.raises(ValueError, match="other settings"):
+        survive.read(tmp_path, survive.Settings(budget=48))
+    enough = survive.Settings(kills=4, engines=("loky", "ray"), budget=48)
+    assert survive.run(enough, before=done) == done, "both have had their share"
 
 
 def test_misuse():

@@ -4,7 +4,7 @@ Each round is one run of `minimize`. Afterwards: the same final state as undistu
 nothing that was in the record at a kill evaluated again.
 """
 
-from phenes.bench.survive.report import as_json, table, write
+from phenes.bench.survive.report import as_json, read, table, write
 from phenes.bench.survive.rounds import Round, Settings, run
 
-__all__ = ["Round", "Settings", "as_json", "run", "table", "write"]
+__all__ = ["Round", "Settings", "as_json", "read", "run", "table", "write"]

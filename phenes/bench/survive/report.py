@@ -54,6 +54,18 @@ def as_json(rounds: list[Round]) -> dict[str, Any]:
     return {"kills": sum(r.kills for r in rounds), "survived": all(r.survived for r in rounds), "rounds": plain}
 
 
+def read(folder: Path, settings: Settings) -> list[Round]:
+    """What `write` has written, to go on from."""
+    path = folder / "summary.json"
+    if not path.exists():
+        return []
+    summary = json.loads(path.read_text())
+    then, now = ({**dict(which), "kills": 0} for which in (summary["settings"], json.loads(json.dumps(asdict(settings)))))
+    if then != now:
+        raise ValueError(f"{path} is of other settings and cannot be gone on with: {then} then, {now} now")
+    return [Round(**{key: value for key, value in one.items() if key != "survived"}) for one in summary["rounds"]]
+
+
 def write(folder: Path, settings: Settings, rounds: list[Round]) -> None:
     """report.md and summary.json, also of a bench that does not come to its end."""
     failed = sum(not r.survived for r in rounds)

@@ -1,12 +1,13 @@
 """Rounds of killing, and what they must not change."""
 
+import contextlib
 import os
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -80,25 +81,31 @@ def run(
     settings: Settings,
     progress: Callable[[int, int], None] = lambda done, total: None,
     keep: Callable[[list[Round]], None] = lambda rounds: None,
+    before: Sequence[Round] = (),
 ) -> list[Round]:
-    """keep: called with all rounds so far after each."""
+    """keep: called with all rounds so far after each. before: those of an earlier call, to go on from."""
     missing = [name for name in settings.engines if not there(name)]
     if missing:
         raise ValueError(f"{', '.join(missing)} cannot be imported: {install('dask,ray')}")
-    rng, rounds = np.random.default_rng(settings.seed), []
+    rounds, n = list(before), len(settings.engines)
+
+    def left(k: int, where: str) -> int:
+        share = settings.kills * (k + 1) // n - settings.kills * k // n
+        return share - sum(r.kills for r in rounds if r.engine == where)
+
     for k, where in enumerate(settings.engines):
-        due = settings.kills * (k + 1) // len(settings.engines)
-        with engine(where) as workers:
-            while (made := sum(r.kills for r in rounds)) < due:
-                rounds.append(one(Round(where, len(rounds)), workers, settings, due - made, rng))
+        with engine(where) if left(k, where) > 0 else contextlib.nullcontext("") as workers:
+            while (most := left(k, where)) > 0:
+                rounds.append(one(Round(where, len(rounds)), workers, settings, most))
                 progress(sum(r.kills for r in rounds), settings.kills)
                 keep(rounds)
     return rounds
 
 
-def one(this: Round, workers: str, settings: Settings, most: int, rng: np.random.Generator) -> Round:
+def one(this: Round, workers: str, settings: Settings, most: int) -> Round:
     """A run that is killed up to `most` times, and then left in peace."""
-    at_worker = np.random.default_rng([settings.seed, this.seed]).random(most) < 0.5
+    rng = np.random.default_rng([settings.seed, this.seed])
+    at_worker = rng.random(most) < 0.5
     with tempfile.TemporaryDirectory() as folder:
         path, log = Path(folder) / "run.db", Path(folder) / "log"
         program = _start(path, log, workers, this.seed, settings.budget)
