@@ -1,9 +1,9 @@
 """Full disks, read-only folders, foreign and malicious files, two writers: one sentence each, and nothing destroyed."""
 
+import contextlib
 import io
 import os
 import pickle
-import shutil
 import subprocess
 import sys
 
@@ -68,15 +68,28 @@ except ValueError as error:
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can become somebody who may not write")
-def test_a_folder_that_cannot_be_written_even_if_we_are_root():
-    folder = "/tmp/phenes-read-only-test"
-    os.makedirs(folder, mode=0o755, exist_ok=True)
-    try:
-        done = python(READ_ONLY, f"{folder}/runs.db")
+def test_a_folder_that_cannot_be_written_even_if_we_are_root(tmp_path):
+    folder = tmp_path / "read-only"
+    folder.mkdir(mode=0o755)
+    with passable(tmp_path):
+        done = python(READ_ONLY, folder / "runs.db")
         assert done.stdout == f"{folder}/runs.db cannot be opened as a record of phenes runs: unable to open database file\n", done.stderr
-        assert os.listdir(folder) == []
+        assert list(folder.iterdir()) == []
+        folder.chmod(0o777)
+        assert python(READ_ONLY, folder / "runs.db").stdout == "", "it was the folder that could not be written"
+
+
+@contextlib.contextmanager
+def passable(folder):
+    """Whoever is not root gets as far as this folder: those of pytest are closed to others."""
+    closed = [(each, each.stat().st_mode) for each in (folder, *folder.parents) if not each.stat().st_mode & 0o001]
+    for each, mode in closed:
+        each.chmod(mode | 0o001)
+    try:
+        yield
     finally:
-        shutil.rmtree(folder)
+        for each, mode in closed:
+            each.chmod(mode)
 
 
 def test_two_processes_on_one_run(tmp_path):
