@@ -131,6 +131,48 @@ def test_the_page_is_self_contained_and_for_this_machine_only(path):
             error.value.close()
 
 
+# the script of the page, with the elements that the page has: each knows its text, its attributes and its children
+LOOK = """
+const address = process.argv[1];
+const html = await (await fetch(address)).text();
+class Element {
+  constructor(name) { this.name = name; this.attributes = {}; this.children = []; this.textContent = ""; }
+  setAttribute(name, value) { this.attributes[name] = String(value); }
+  appendChild(child) { this.children.push(child); }
+  replaceChildren() { this.children = []; }
+}
+const elements = Object.fromEntries([...html.matchAll(/<(\\w+)(?: [^>]*)? id="(\\w+)"/g)].map(m => [m[2], new Element(m[1])]));
+const page = {title: "", getElementById: id => elements[id], createElementNS: (space, name) => new Element(name)};
+const script = html.match(/<script>([^]*)<\\/script>/)[1];
+await new Promise(again => new Function("document", "fetch", "setTimeout", script)(page, path => fetch(new URL(path, address)), again));
+const curves = id => elements[id].children.filter(child => child.name === "polyline");
+const lines = id => curves(id).map(curve => curve.attributes.points.split(" ").length);
+const text = Object.fromEntries(Object.entries(elements).map(([id, element]) => [id, element.textContent]));
+console.log(JSON.stringify({text, title: page.title, lines: Object.fromEntries(["value", "steps", "gains"].map(id => [id, lines(id)]))}));
+"""
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="there is no node on this machine")
+def test_the_script_of_the_page_follows_a_live_run(tmp_path):
+    """In a real engine of JavaScript, though not in a browser: what it fetches, and what it makes of it."""
+    path, seen = tmp_path / "live.db", []
+
+    def look(result):
+        if result.nit == 4:
+            with page(path) as address:
+                command = ["node", "--input-type=module", "-e", LOOK, address]
+                seen.append((result, subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout))
+
+    phenes.minimize(f, np.full(3, 1.5), 0.5, 0.1, budget=100, seed=1, checkpoint=path, callback=look)
+    ((result, out),) = seen
+    shown = json.loads(out)
+    assert shown["text"]["title"] == f"run 1 of {path}"
+    assert shown["text"]["state"].startswith("running")
+    assert shown["text"]["done"] == result.nfev
+    assert shown["lines"] == {"value": [4], "steps": [4, 4], "gains": [4]}
+    assert float(shown["text"]["mean"].split(", ")[0]) == pytest.approx(result.x[0], rel=1e-4)
+
+
 @pytest.mark.skipif(BROWSER is None, reason="there is no chromium on this machine")
 def test_the_page_in_a_browser(path, tmp_path):
     with page(path) as address:
