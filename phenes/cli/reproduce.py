@@ -2,6 +2,7 @@
 
 import dataclasses
 import importlib
+import json
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,6 +17,9 @@ def reproduce(
     figure: Annotated[str, typer.Argument(help=f"{', '.join(EXPERIMENTS)} or all")],
     quick: Quick = False,
     seeds: Annotated[int | None, typer.Option(min=1, help="Independent runs of each method.", show_default=False)] = None,
+    change: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting of the experiment; may be given again.")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for the store, the figures and the report.", show_default="out/FIGURE")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run that is in the folder.")] = False,
     as_json: Json = False,
@@ -25,16 +29,35 @@ def reproduce(
         raise typer.BadParameter(f"there is no {figure!r}, only {', '.join(EXPERIMENTS)} and all")
     names = EXPERIMENTS if figure == "all" else (figure,)
     folders = {name: (out or Path("out")) / name if out is None or figure == "all" else out for name in names}
-    results = {name: _reproduce(name, folders[name], quick, resume, seeds=seeds) for name in names}
+    changes = given(seeds=seeds) | _changes(change or [])
+    results = {name: _reproduce(name, folders[name], quick, resume, changes) for name in names}
     end(as_json, results if figure == "all" else results[figure])
 
 
-def _reproduce(name: str, out: Path, quick: bool, resume: bool, **options: Any) -> dict[str, Any]:
+def _changes(texts: list[str]) -> dict[str, Any]:
+    """ours=40, methods=["ES", "default"]: values are JSON, or else text."""
+    changes = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise typer.BadParameter(f"--set must be NAME=VALUE, as generations=100, got {text!r}")
+        try:
+            changes[name] = json.loads(value)
+        except json.JSONDecodeError:
+            changes[name] = value
+    return changes
+
+
+def _reproduce(name: str, out: Path, quick: bool, resume: bool, changes: dict[str, Any]) -> dict[str, Any]:
     writable(out)
     from phenes.store import Store
 
     module = importlib.import_module(f"phenes.experiments.{name}")
-    settings = dataclasses.replace(module.Settings.quick() if quick else module.Settings(), **given(**options))
+    settings = module.Settings.quick() if quick else module.Settings()
+    there = [f.name for f in dataclasses.fields(settings)]
+    if unknown := [setting for setting in changes if setting not in there]:
+        raise typer.BadParameter(f"{name} has no setting {unknown[0]!r}, only {', '.join(there)}")
+    settings = dataclasses.replace(settings, **changes)
     with progress(name) as advance:
         path = module.run(settings, out, resume, advance)
     with Store(path, create=False) as store:

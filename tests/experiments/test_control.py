@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from phenes import workers
+from phenes import cli, workers
 from phenes.experiments import cartpole, control, pendulum, report, swimmer, untuned
 from phenes.experiments.control import claims, results
 from phenes.experiments.control.settings import METHODS
@@ -125,7 +125,18 @@ def test_settings():
     assert isinstance(es, training.Settings)
     assert es.mirrored
     assert genotype.popsize == default.popsize
+    assert pendulum.Settings(methods=("ES", "default"), seeds=3, few=1).parts == ("ES/0", "default/0", "default/1", "default/2")
     with pytest.raises(ValueError, match="methods must be of"):
         cartpole.Settings(methods=("CMA",))
     with pytest.raises(ValueError, match="not those of this version"):
         control.Settings.from_stored({"a": 1})
+
+
+@pytest.mark.parametrize(
+    ("change", "says"), [("nonsense=1", "has no setting 'nonsense', only environment"), ("ours", "NAME=VALUE"), ("ours=-1", "ours must be")]
+)
+def test_settings_from_the_command_line_that_are_wrong(capsys, tmp_path, change, says):
+    with pytest.raises(SystemExit) as end:
+        cli.main(["reproduce", "cartpole", "--set", change, "--out", str(tmp_path)])
+    assert end.value.code
+    assert says in " ".join(capsys.readouterr().err.split())

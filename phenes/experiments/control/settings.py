@@ -15,8 +15,8 @@ from phenes.rl.trajectories import Genotype, Reparameterised
 @dataclass(frozen=True)
 class Settings:
     """environment: its id. target: the return that counts as learnt; of the population, or with `by_mean_policy` of the mean policy with
-    its best actions. generations: of the paper's methods; ours: of all others. keep_on: play them all, also after the target. bar: so many
-    episodes are asked of the default.
+    its best actions. few: seeds of all methods but the default, if not `seeds`. generations: of the paper's methods; ours: of all others.
+    keep_on: play them all, also after the target. bar: so many episodes are asked of the default.
     """
 
     environment: str
@@ -24,6 +24,7 @@ class Settings:
     by_mean_policy: bool
     methods: tuple[str, ...] = ()
     seeds: int = 5
+    few: int | None = None
     generations: int = 1000
     ours: int = 300
     keep_on: bool = False
@@ -40,7 +41,8 @@ class Settings:
     @property
     def parts(self) -> tuple[str, ...]:
         """One for each method and seed, all methods of a seed before the next: what is there can be compared at any time."""
-        return tuple(f"{name}/{k}" for k in range(self.seeds) for name in self.methods)
+        few = self.seeds if self.few is None else self.few
+        return tuple(f"{name}/{k}" for k in range(self.seeds) for name in self.methods if name == "default" or k < few)
 
     def length(self, method: str) -> int:
         return self.generations if METHODS[method].papers else self.ours

@@ -15,6 +15,7 @@ class Settings(control.Settings):
     target: float = -200.0
     by_mean_policy: bool = True
     seeds: int = 10
+    few: int | None = 5
     generations: int = 300
     ours: int = 400
 
