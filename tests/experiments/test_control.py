@@ -108,6 +108,12 @@ def test_the_best_setting_of_a_rival_counts():
     assert beside.verdict == report.FAILS
 
 
+def test_time_is_counted_without_compilation():
+    seconds = np.concatenate([9 + 0.1 * np.arange(1, 6), 12 + 0.1 * np.arange(1, 6), 12.5 + 0.2 * np.arange(1, 11)])
+    clean = results.without_compilation(seconds, np.array([5, 10, 15, 20]))
+    np.testing.assert_allclose(clean, 0.2 * np.arange(1, 21))
+
+
 def test_a_run_that_loses_what_it_had_is_seen():
     settings = swimmer.Settings(target=0.5, seeds=3)
     (_, kept) = judged(settings, default=([6, 6, 6], [1, 2, 3])).values()

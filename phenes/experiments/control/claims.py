@@ -28,9 +28,14 @@ def claims(results: Results) -> list[Claim]:
 
 def times(results: Results, method: str) -> str:
     middle = results.median_first(method)
-    end = f"{number(middle)} generations, {number(results.episodes(method))} episodes" if math.isfinite(middle) else "never"
+    end = f"{count(middle)} generations, {count(results.episodes(method))} episodes" if math.isfinite(middle) else "never"
     of = f"{results.reached(method)} of {len(results.runs[method])} seeds in at most {results.settings.length(method)} generations"
     return f"{end} (median; {of})"
+
+
+def count(value: float) -> str:
+    """A median of whole numbers, which may be half of one."""
+    return f"{value:,.1f}".removesuffix(".0") if math.isfinite(value) else "never"
 
 
 def bounded(results: Results, method: str) -> np.ndarray:

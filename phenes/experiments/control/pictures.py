@@ -32,7 +32,7 @@ def learning(results: Results) -> Figure:
     """Returns against generations, episodes and seconds: mean and standard deviation over seeds."""
     s = results.settings
     with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(14, 4.8), layout="constrained")
+        figure = Figure(figsize=(14, 5.4), layout="constrained")
         what = "mean policy, best actions" if s.by_mean_policy else "mean of the population"
         figure.suptitle(f"{s.environment}: {what}, mean and standard deviation of up to {s.seeds} seeds", x=0.01, ha="left")
         for ax, by in zip(figure.subplots(1, 3, sharey=True), ("generation", "episodes", "seconds"), strict=True):
@@ -42,7 +42,8 @@ def learning(results: Results) -> Figure:
             ax.set(xlabel=by, xscale="log")
             ax.set_title(f"by {by}")
         figure.axes[0].set_ylabel("return")
-        figure.axes[0].legend(loc="best", fontsize=9)
+        handles, labels = figure.axes[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncols=4, fontsize=10)
     return figure
 
 

@@ -13,7 +13,8 @@ from phenes.store import Store
 
 
 class One(NamedTuple):
-    """A run. population: mean return by generation; mean_policy: of the mean policy, at the generations `at`. seconds: since the start.
+    """A run. population: mean return by generation; mean_policy: of the mean policy, at the generations `at`. seconds: since the start,
+    without compilation.
 
     first: the first generation at the target, infinite if never. value: of the mean policy that was kept, on 100 fresh episodes.
     """
@@ -35,7 +36,7 @@ class One(NamedTuple):
 
     @property
     def clock(self) -> float:
-        """Seconds to the target, compilation included."""
+        """Seconds to the target, without compilation."""
         return float(self.seconds[int(self.first) - 1]) if math.isfinite(self.first) else math.inf
 
 
@@ -98,8 +99,17 @@ def one_run(part: dict[str, np.ndarray], target: float, by_mean_policy: bool) ->
     seen, when = (part["deterministic"], part["at"]) if by_mean_policy else (part["mean"], np.arange(1, part["mean"].size + 1))
     there = np.flatnonzero(seen >= target)
     first = float(when[there[0]]) if there.size else math.inf
-    curves = (part["mean"], part["at"], part["deterministic"], part["signal"], part["seconds"])
+    curves = (part["mean"], part["at"], part["deterministic"], part["signal"], without_compilation(part["seconds"], part["at"]))
     return One(*curves, int(part["popsize"]), float(part["value"]), first, bool(part["solved"]))
+
+
+def without_compilation(seconds: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """The generations before the second look, in which programs were compiled or were not, count as long as those after it."""
+    if at.size < 3:
+        return seconds
+    (second, third), generation = seconds[at[1:3] - 1], np.arange(1, seconds.size + 1)
+    each = (third - second) / (at[2] - at[1])
+    return np.where(generation <= at[1], each * generation, seconds - second + each * at[1])
 
 
 def summary(store: Store) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from phenes.experiments.control.claims import claims
+from phenes.experiments.control.claims import claims, count
 from phenes.experiments.control.results import Results, load, name
 from phenes.experiments.control.settings import METHODS, Settings
 from phenes.experiments.report import Document, mean_se, number, plus_minus
@@ -19,7 +19,7 @@ def report(store: Store, out: Path) -> tuple[Path, Path]:
     document.heading("Claims")
     document.claims(claims(results))
     document.heading("Learning")
-    document.figure(Path(f"{stem}-learning.png"), "Returns by generation, by episodes and by seconds, compilation included.")
+    document.figure(Path(f"{stem}-learning.png"), "Returns by generation, by episodes and by seconds, without compilation.")
     _table(document, results)
     document.figure(Path(f"{stem}-signal.png"), "The share of the gradient that is signal, estimated without bias in every generation.")
     for seconds, parts, processes in results.sessions:
@@ -40,7 +40,7 @@ def _table(document: Document, results: Results) -> None:
         medians = [float(np.median([getattr(one, what) for one in runs])) for what in ("first", "episodes", "clock")]
         each = float(np.mean([one.seconds[-1] / one.population.size for one in runs]))
         value = plus_minus(*mean_se(results.values(method)))
-        rows.append([method, METHODS[method].about, of, *(number(m) for m in medians), value, f"{1e3 * each:.0f}"])
+        rows.append([method, METHODS[method].about, of, *(count(m) for m in medians[:2]), number(medians[2]), value, f"{1e3 * each:.0f}"])
     head = ["method", "what it is", "reached", "generations", "episodes", "seconds", "return at the end", "ms a generation"]
     document.text("Medians to the target over seeds; the return at the end is that of the mean policy on 100 fresh episodes.")
     document.table(head, rows)
