@@ -1,4 +1,4 @@
-"""`phenes bench workers`, `asynchronous` and `survive`: evaluation on many processes."""
+"""`phenes bench workers`, `asynchronous`, `memory` and `survive`: evaluation on many processes, and for long."""
 
 import dataclasses
 from pathlib import Path
@@ -30,6 +30,12 @@ def asynchronous(
 ) -> None:
     """Not waiting for the slowest: evaluations and time to the same regret, beside generations."""
     _bench("asynchronous", quick, as_json, seeds=seeds, seed=seed)
+
+
+@app.command("memory")
+def memory(seed: Seed = None, quick: Quick = False, as_json: Json = False) -> None:
+    """Resident memory of a run after 1e4, 1e5 and 1e6 evaluations."""
+    _bench("memory", quick, as_json, seed=seed)
 
 
 @app.command("survive")
