@@ -54,6 +54,13 @@ def test_every_contender_has_its_seeds(store):
     assert runs.design.shape == (2, 3)
 
 
+def test_a_search_from_the_screened_design_needs_one():
+    screened = CONTENDERS["phenes-screened"]
+    assert [name for name, problem in ENGINEERING.items() if screened.takes_part(problem)] == ["coating", "coating-shared"]
+    path = screened.run(dataclasses.replace(FILTER, screened=FILTER.optimum), 60, np.array([0, 60]), 0)
+    np.testing.assert_array_equal(path.points[0], FILTER.optimum)
+
+
 def test_designs_are_judged_by_the_same_fresh_builds(store):
     results = load(store)
     for problem in ("filter", "regulator"):
@@ -90,7 +97,7 @@ def test_verdicts_are_by_medians():
     assert against.measured == "0.92 against 0.94 (cmaes)"
 
 
-@pytest.mark.parametrize("name", [name for name, contender in CONTENDERS.items() if not contender.fixed])
+@pytest.mark.parametrize("name", [name for name, contender in CONTENDERS.items() if not contender.fixed and contender.takes_part(FILTER)])
 def test_every_search_recommends_within_its_builds(name):
     pytest.importorskip(CONTENDERS[name].module)
     path = CONTENDERS[name].run(FILTER, 120, np.array([60, 120]), 0)

@@ -15,7 +15,7 @@ from phenes.problems.engineering import ENGINEERING
 from phenes.store import Store
 
 COLOURS = {"phenes": "#0072B2", "ES": "#E69F00", "PAES": "#56B4E9", "pycma": "#D55E00", "cmaes": "#009E73"}
-LINES = {"x": "--", "lra": ":", "theta": "--"}
+LINES = {"x": "--", "lra": ":", "theta": "--", "screened": "-."}
 CURVES = "engineering-builds.png"
 
 

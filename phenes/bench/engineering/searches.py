@@ -63,10 +63,11 @@ def library(make: Callable[[Start], Search], problem: EngineeringProblem, budget
     return _follow(Restarts(make, first, lambda: again.standard_normal(problem.dim)), problem, budget, grid, seed)
 
 
-def ours(problem: EngineeringProblem, budget: int, grid: np.ndarray, seed: int) -> Path:
+def ours(problem: EngineeringProblem, budget: int, grid: np.ndarray, seed: int, start: str = "x0") -> Path:
     options = {"vectorized": True, "bounds": problem.bounds, "budget": budget, "seed": seed}
-    history = phenes.maximize(problem, problem.x0, problem.sigma0, problem.noise, **options).history
-    return _at(grid, history["nfev"], history["x"], problem.x0)
+    x0 = getattr(problem, start)
+    history = phenes.maximize(problem, x0, problem.sigma0, problem.noise, **options).history
+    return _at(grid, history["nfev"], history["x"], x0)
 
 
 def told_theta(problem: EngineeringProblem, budget: int, grid: np.ndarray, seed: int) -> Path:
