@@ -1,8 +1,9 @@
 """What it costs to evaluate elsewhere: the overhead of a task on each engine, and how much faster two workers are than one process.
 
 The overhead of a task is (wall time - work) / tasks where the work is spread over the workers: with w workers N tasks of t seconds need
-N t / w at best. Tasks sleep, so that the machine's other work, or the number of its cores, does not count as overhead; for the speed-up
-they compute.
+N t / w at best. These tasks sleep, so that the machine's other work, or the number of its cores, does not count as overhead. The speed-up
+is measured twice: with tasks that compute, which needs cores that have nothing else to do, and with tasks that wait, as for an instrument.
+Generations of one process and of the workers take turns, so that both see the same machine.
 """
 
 import statistics
@@ -36,11 +37,13 @@ class Settings:
 
 @dataclass(frozen=True)
 class Row:
-    """overhead: milliseconds for each short task, the median; speedup: of two workers on long tasks, beside one process; NaN: not there."""
+    """overhead: milliseconds for each short task; speedup: of two workers on long tasks that compute, beside one process; waiting: on
+    tasks that wait. Medians; NaN: not there."""
 
     engine: str
     overhead_ms: float
     speedup: float
+    waiting: float
 
 
 class Sleep:
@@ -73,25 +76,33 @@ def run(settings: Settings, progress: Callable[[int, int], None] = lambda done, 
     started = time.perf_counter()
     spin(1_000_000)
     work = Spin(round(1_000_000 * settings.long / (time.perf_counter() - started)))
-    alone = _seconds(Evaluate(Sleep(settings.short)), settings), _seconds(Evaluate(work), settings)
-    rows = [Row("1 process", 1000 * (alone[0] / settings.popsize - settings.short), 1.0)]
+    (alone,) = _seconds(settings, Evaluate(Sleep(settings.short)))
+    rows = [Row("1 process", 1000 * (alone / settings.popsize - settings.short), 1.0, 1.0)]
     for k, name in enumerate(settings.engines):
         progress(k, len(settings.engines))
         if not there(name):
-            rows.append(Row(name, np.nan, np.nan))
+            rows.append(Row(name, np.nan, np.nan, np.nan))
             continue
         with engine(name, WORKERS) as where:
             workers = int(where) if where.isdigit() else where
-            short = _seconds(Evaluate(Sleep(settings.short), workers=workers), settings)
-            long = _seconds(Evaluate(work, workers=workers), settings)
-        rows.append(Row(name, 1000 * (short / settings.popsize - settings.short / WORKERS), alone[1] / long))
+            (short,) = _seconds(settings, Evaluate(Sleep(settings.short), workers=workers))
+            ratios = [_ratio(task, workers, settings) for task in (work, Sleep(settings.long))]
+        rows.append(Row(name, 1000 * (short / settings.popsize - settings.short / WORKERS), *ratios))
     progress(len(settings.engines), len(settings.engines))
     return rows
 
 
-def _seconds(evaluate: Evaluate, settings: Settings) -> float:
-    """Of a generation, the median; the first, which starts the workers, does not count."""
-    return statistics.median([_generation(evaluate, settings.popsize) for _ in range(settings.repeats + 1)][1:])
+def _ratio(task: Callable[[np.ndarray], float], workers: Any, settings: Settings) -> float:
+    alone, together = _seconds(settings, Evaluate(task), Evaluate(task, workers=workers))
+    return alone / together
+
+
+def _seconds(settings: Settings, *where: Evaluate) -> list[float]:
+    """Of a generation at each place, the median; the first, which starts the workers, does not count."""
+    turns = [[_generation(evaluate, settings.popsize) for evaluate in where] for _ in range(settings.repeats + 1)]
+    for evaluate in where:
+        evaluate.close()
+    return [statistics.median(times) for times in zip(*turns[1:], strict=True)]
 
 
 def _generation(evaluate: Evaluate, popsize: int) -> float:
@@ -111,7 +122,7 @@ def as_json(rows: list[Row]) -> dict[str, Any]:
 def table(rows: list[Row]) -> Any:
     from rich.table import Table
 
-    out = Table("engine", "overhead of a 1 ms task, ms", f"speed-up of {WORKERS} workers, 50 ms tasks")
+    out = Table("engine", "overhead of a 1 ms task, ms", f"speed-up of {WORKERS} workers, 50 ms tasks that compute", "that wait")
     for row in rows:
-        out.add_row(row.engine, *("not installed" if np.isnan(v) else f"{v:.2f}" for v in (row.overhead_ms, row.speedup)))
+        out.add_row(row.engine, *("not installed" if np.isnan(v) else f"{v:.2f}" for v in (row.overhead_ms, row.speedup, row.waiting)))
     return out
