@@ -11,6 +11,7 @@ DASK = {
     "distributed.worker.daemon": True,
     "distributed.admin.tick.limit": "60s",  # a loaded machine is no reason for a warning
     "distributed.comm.timeouts.connect": "60s",
+    "distributed.deploy.lost-worker-timeout": "600s",  # in which a worker that was killed has to be back
 }
 
 

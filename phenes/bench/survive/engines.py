@@ -31,8 +31,13 @@ def _dask(workers: int) -> Iterator[str]:
     from distributed import LocalCluster
 
     options: dict[str, Any] = {"dashboard_address": None, "worker_dashboard_address": None, "host": "127.0.0.1", "silence_logs": 50}
+    patience = {
+        "distributed.admin.tick.limit": "60s",
+        "distributed.comm.timeouts.connect": "60s",
+        "distributed.deploy.lost-worker-timeout": "600s",  # a busy machine may need more than 15 s to start one in its place
+    }
     with (
-        config.set({"distributed.admin.tick.limit": "60s", "distributed.comm.timeouts.connect": "60s"}),
+        config.set(patience),
         LocalCluster(n_workers=workers, threads_per_worker=1, processes=True, **options) as cluster,
     ):
         yield cluster.scheduler_address.replace("tcp://", "dask://")  # pyright: ignore[reportAttributeAccessIssue]
