@@ -33,7 +33,10 @@ class Dask(Engine):
         return max(sum(self.workers.values()) - self.stuck(), 0)
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future:
-        worker, ours = self._least_busy(), Future()
+        return self.submit_to(self._least_busy(), fn, *args, **kwargs)
+
+    def submit_to(self, worker: str, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future:
+        ours: Future = Future()
         ours.set_running_or_notify_cancel()
         name = f"phenes-{uuid.uuid4().hex}"  # two equal points are two evaluations
         theirs = self.client.submit(fn, *args, **kwargs, key=name, pure=False, retries=0, workers=[worker], allow_other_workers=False)

@@ -34,9 +34,18 @@ class Ray(Engine):
         self.cores = int(self.ray.cluster_resources().get("CPU", 0))
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future:
+        return self._future(self.run.remote(fn, args, kwargs))
+
+    def actor(self) -> Any:
+        """A worker that keeps its memory from task to task. Ray starts another in its place if it dies."""
+        return self.ray.remote(_Actor).options(num_cpus=1, max_restarts=-1, max_task_retries=0).remote()
+
+    def submit_to(self, actor: Any, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future:
+        return self._future(actor.call.remote(fn, args, kwargs))
+
+    def _future(self, ref: Any) -> Future:
         ours: Future = Future()
         ours.set_running_or_notify_cancel()
-        ref = self.run.remote(fn, args, kwargs)
         self.flying[ours] = ref
         ref.future().add_done_callback(lambda theirs: self._finished(ours, theirs))
         return ours
@@ -56,6 +65,11 @@ class Ray(Engine):
             ours.set_exception(error)
         else:
             ours.set_exception(WorkerLost(f"{type(error).__name__}: {error}"))
+
+
+class _Actor:
+    def call(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        return _call(fn, args, kwargs)
 
 
 def _call(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

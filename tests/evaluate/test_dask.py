@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 
 from phenes.evaluate import Evaluate
+from phenes.evaluate.lanes import lanes
 from tests.evaluate.clusters import dask_client
 from tests.evaluate.objectives import DiesAt, Logged, lines, sleeps, wrong_in_many_ways
 from tests.evaluate.test_evaluate import collect, column
+from tests.evaluate.test_lanes import hold
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +71,10 @@ def test_an_experiment_is_made_once(client, tmp_path):
     made = lines(tmp_path / "log")
     assert len(made) == len(set(made))
     assert [got[i].value for i in (1, 2, 3)] == [0.2, 0.3, 0.4], "a worker that dies takes nobody else with it"
+
+
+def test_lanes(client):
+    hold(lanes(client))
 
 
 def test_a_time_out(client):

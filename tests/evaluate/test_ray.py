@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 from phenes.evaluate import Evaluate
+from phenes.evaluate.lanes import lanes
 from tests.evaluate.clusters import ray_cluster
 from tests.evaluate.objectives import DiesAt, lines, sleeps, wrong_in_many_ways
 from tests.evaluate.test_evaluate import collect, column
+from tests.evaluate.test_lanes import hold
 
 
 @pytest.fixture(scope="module")
@@ -33,6 +35,12 @@ def test_an_experiment_is_made_once(cluster, tmp_path):
     assert got[0].error == "WorkerLost: the worker died during this evaluation"
     assert lines(tmp_path / "log").count("1.5") == 1
     assert [got[i].value for i in (1, 2, 3)] == [0.2, 0.3, 0.4]
+
+
+def test_lanes(cluster):
+    several = lanes("ray")
+    hold(several)
+    several.close()
 
 
 def test_a_time_out(cluster):

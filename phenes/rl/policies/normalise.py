@@ -26,16 +26,23 @@ class Normaliser(eqx.Module):
         return jnp.clip(z, -CLIP, CLIP)
 
     def update(self, obs: Float[Array, "n t o"], mask: Bool[Array, "n t"]) -> "Normaliser":
-        """With the observations of a generation added (Chan's formula). Rows that are not finite do not count."""
-        obs = obs.astype(self.mean.dtype)
+        """With the observations of a generation added."""
+        return self.merged(Normaliser.of(obs.astype(self.mean.dtype), mask))
+
+    @classmethod
+    def of(cls, obs: Float[Array, "n t o"], mask: Bool[Array, "n t"]) -> "Normaliser":
+        """Of these observations alone. Rows that are not finite do not count."""
         use = (mask & jnp.all(jnp.isfinite(obs), axis=-1))[..., None]
-        new = jnp.sum(use, dtype=self.mean.dtype)
-        n = jnp.maximum(new, 1.0)
+        count = jnp.sum(use, dtype=obs.dtype)
+        n = jnp.maximum(count, 1.0)
         mean = jnp.sum(jnp.where(use, obs, 0.0), axis=(0, 1)) / n
-        var = jnp.sum(jnp.where(use, obs - mean[None, None], 0.0) ** 2, axis=(0, 1)) / n
-        total = self.count + new
-        share = new / jnp.maximum(total, 1.0)
-        delta = mean - self.mean
-        spread = (1 - share) * self.var + share * var + share * (1 - share) * delta**2
+        return cls(count, mean, jnp.sum(jnp.where(use, obs - mean[None, None], 0.0) ** 2, axis=(0, 1)) / n)
+
+    def merged(self, other: "Normaliser") -> "Normaliser":
+        """Of what both have seen (Chan's formula)."""
+        total = self.count + other.count
+        share = other.count / jnp.maximum(total, 1.0)
+        delta = other.mean - self.mean
+        spread = (1 - share) * self.var + share * other.var + share * (1 - share) * delta**2
         seen = total > 0
         return Normaliser(total, self.mean + share * delta, jnp.where(seen, spread, self.var))

@@ -15,6 +15,7 @@ from phenes.rl.policies.features import Dense, Layered, of_mlp, of_module
 from phenes.rl.policies.heads import Head, Normal, Softmax
 from phenes.rl.policies.network import MLP
 from phenes.rl.policies.normalise import Normaliser
+from phenes.rl.policies.unravel import Unravel
 
 ACTION_NOISE = 0.3  # half ranges of the action
 
@@ -69,10 +70,10 @@ def from_network(net: Any, head: Head, normaliser: Normaliser | None = None) -> 
     """Any equinox module obs -> output as a policy, and its parameters as the flat theta to start from."""
     checks.function("net", net, "phenes.rl.policies.MLP(key, 4, 2)")
     parameters, rest = eqx.partition(net, eqx.is_inexact_array)
-    theta, unravel = ravel_pytree(parameters)
+    theta = ravel_pytree(parameters)[0]
     if theta.size == 0:
         raise ValueError(f"net must have parameters (floating-point arrays) to learn, got {type(net).__name__} without any")
-    return Policy(rest, unravel, theta.size, head, normaliser), theta
+    return Policy(rest, Unravel(parameters), theta.size, head, normaliser), theta
 
 
 def head_for(spaces: Any, action_noise: Any = ACTION_NOISE) -> Head:

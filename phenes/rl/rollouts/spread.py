@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Array
 
 from phenes.evaluate import executor
-from phenes.rl.rollouts import door
+from phenes.rl.rollouts import door, hollow
 from phenes.rl.rollouts.environments import Loop
 from phenes.rl.rollouts.host import Host
 from phenes.rl.rollouts.spaces import Spaces, make
@@ -37,7 +37,7 @@ class Processes:
         double, impl = jnp.result_type(float) == jnp.float64, str(jax.random.key_impl(keys))
         data = [np.asarray(v) for v in (theta, jax.random.key_data(keys), jax.random.key_data(initial))]
         parts = list(zip(*(np.array_split(v, min(self.parts, len(theta))) for v in data), strict=True))
-        rest = (policy, bool(deterministic), double, impl)
+        rest = (hollow.pack(hollow.hollow(policy)), hollow.arrays(policy), bool(deterministic), double, impl)
         assert self.executor is not None
         return _join(list(self.executor.map(_part, *zip(*((*self.job, part, *rest) for part in parts), strict=True))))
 
@@ -46,14 +46,16 @@ class Processes:
 
 
 def _part(
-    spec: Any, options: dict[str, Any], spaces: Spaces, part: Any, policy: Any, deterministic: bool, double: bool, impl: str
+    spec: Any, options: dict[str, Any], spaces: Spaces, part: Any, policy: bytes, own: list[np.ndarray], deterministic: bool, *rest: Any
 ) -> Trajectory:
+    """policy: without arrays, which are `own`."""
+    double, impl = rest
     with jax.enable_x64(double):
         name = repr((threading.get_ident(), spec, options))
         if name not in _here:
             _here[name] = Host(Loop(lambda: make(spec, options)), spaces)
         theta, keys, initial = jnp.asarray(part[0]), *(jax.random.wrap_key_data(jnp.asarray(v), impl=impl) for v in part[1:])
-        return _here[name].play(policy, theta, keys, deterministic, initial)
+        return _here[name].play(hollow.filled(hollow.opened(policy), own), theta, keys, deterministic, initial)
 
 
 def _join(parts: list[Trajectory]) -> Trajectory:

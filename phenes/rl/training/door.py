@@ -13,7 +13,7 @@ from phenes import checks
 from phenes.rl import tabular
 from phenes.rl.policies import Normaliser, Policy, from_network, head_for, policy, quiet
 from phenes.rl.rollouts.spaces import Spaces, make
-from phenes.rl.training.generation import Learner
+from phenes.rl.training.phases import Phased, phased
 from phenes.rl.training.run import Progress, run
 from phenes.rl.training.settings import PRESETS, Settings
 from phenes.rl.training.trained import Trained
@@ -38,7 +38,7 @@ def train(
     checkpoint: str | Path | None = None,
     resume: bool = True,
     progress: Progress = lambda done, total, curve: None,
-    workers: int | None = None,
+    workers: Any = None,
     options: dict[str, Any] | None = None,
 ) -> Trained | tabular.Trained:
     """Learn to act in the environment that Gymnasium makes of `env_id` with `options`. The defaults need no tuning.
@@ -47,6 +47,7 @@ def train(
     of `phenes.rl.trajectories`. network: an equinox module obs -> output instead of a network with `hidden` layers. target: stop when the
     mean policy returns so much on 100 episodes; the environment's own threshold unless given, None for never. checkpoint: a file to go on
     from after a kill, exactly (resume False: begin anew). progress(done, total, curve) is called after every few generations.
+    workers: for environments that are not compiled here, whatever `phenes.minimize` takes; trajectories stay on the workers.
 
     An environment with a transition table (FrozenLake-v1, Taxi-v4, ...) is learnt exactly, by `phenes.rl.tabular.train`, unless a setting
     of networks is given.
@@ -85,7 +86,7 @@ def learn(
     checkpoint: str | Path | None = None,
     resume: bool = True,
     progress: Progress = lambda done, total, curve: None,
-    workers: int | None = None,
+    workers: Any = None,
     options: dict[str, Any] | None = None,
 ) -> Trained:
     """`train` with all of its settings in one record."""
@@ -95,12 +96,13 @@ def learn(
     if target is not None and not np.isfinite(target):
         raise ValueError(f"target must be a return or None, got {target!r}")
     env = rollouts.load(env_id, workers=workers, **(options or {}))
+    learner = None
     try:
         key, for_network = jax.random.split(jax.random.key(seed))
         made, theta = _policy(for_network, env.spaces, settings, network)
         described = {**settings.described(), "hidden": None if network is not None else list(settings.hidden)}
         about = {"name": env.spaces.name, "options": options or {}, "seed": seed, "parameters": int(theta.size), "settings": described}
-        learner = Learner(settings, env, key)
+        learner = phased(settings, env, key, workers)
         outcome = run(
             learner, learner.begin(made, theta), about, target, None if checkpoint is None else Path(checkpoint), resume, progress
         )
@@ -109,6 +111,8 @@ def learn(
         return Trained(outcome.policy, np.asarray(outcome.theta), env.spaces, outcome.curve, about)
     finally:
         env.close()
+        if isinstance(learner, Phased):
+            learner.close()
 
 
 def has_table(env_id: str, options: dict[str, Any] | None = None) -> bool:

@@ -58,7 +58,7 @@ class Learner(NamedTuple):
 
     def begin(self, policy: Policy, theta: Float[Array, " d"]) -> Carry:
         q = IsotropicGaussian(theta, self.settings.sigma[0])
-        state = self._strategy(None).init(q)
+        state = self.strategy(None).init(q)
         estimator = self.settings.estimator
         if hasattr(estimator, "start"):
             estimator = estimator.start(Trajectories(policy, self.env), state.q, _shapes(policy, self.env))  # pyright: ignore
@@ -66,7 +66,7 @@ class Learner(NamedTuple):
         return jax.tree.map(lambda leaf: jnp.asarray(leaf, leaf.dtype) if eqx.is_array(leaf) else leaf, Carry(state, policy, estimator))
 
     def ask(self, carry: Carry) -> Batch:
-        return self._strategy(None).ask(self.key, carry.state)
+        return self.strategy(None).ask(self.key, carry.state)
 
     def sample(self, carry: Carry, batch: Batch) -> Trajectory:
         return self.law(carry).sample_all(generation_keys(self.key, carry.state.generation).x, batch.theta)
@@ -77,7 +77,7 @@ class Learner(NamedTuple):
         batch = batch._replace(f=f)
         each, estimator = carry.estimator.advance(p, q, batch, weigh(self.settings.weighting, f))
         # the strategy is told what the individuals contribute, in place of what they did
-        state, info = self._strategy(p).tell(carry.state, batch._replace(x=each))
+        state, info = self.strategy(p).tell(carry.state, batch._replace(x=each))
         measured = signal(each, self.settings.mirrored)
         report = Report(info.f_mean, info.f_best, jnp.sum(length(x), dtype=jnp.int32), info.failed, info.skipped, *measured)
         return Carry(state, carry.policy.observe(x.obs, x.mask), estimator), report
@@ -99,7 +99,7 @@ class Learner(NamedTuple):
         law = Trajectories(policy, self.env, deterministic=True)
         return total(law.sample_all(key, jnp.broadcast_to(theta[None], (episodes, theta.size))))
 
-    def _strategy(self, p: Any) -> Strategy:
+    def strategy(self, p: Any) -> Strategy:
         s = self.settings
         return phenes.es(
             p,

@@ -4,7 +4,7 @@ A step cannot change what was paid before it, and what was to be expected does n
 of the gradient as it is. What is to be expected is learnt from past generations alone, by ridge regression on fixed features.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -55,8 +55,21 @@ class Value(eqx.Module):
         return jnp.linalg.solve(self.gram / weight + ridge, self.moment / weight)
 
 
+class Sums(NamedTuple):
+    """What `credited` has to know of a population, as sums over individuals. normal: F'F and F'y; square: of the weights."""
+
+    normal: Float[Array, "m m1"]
+    steps: Float[Array, ""]
+    square: Float[Array, ""]
+
+    @property
+    def size(self) -> Float[Array, ""]:
+        """The root mean square of the weights."""
+        return jnp.sqrt(self.square / jnp.maximum(self.steps, 1.0))
+
+
 class Credited(ByTrajectory):
-    """See `credited`."""
+    """See `credited`. size: of the weights of a whole population, for a part of it."""
 
     estimator: ByTrajectory
     discount: float = eqx.field(static=True)
@@ -64,6 +77,7 @@ class Credited(ByTrajectory):
     standardise: bool = eqx.field(static=True)
     by_step: bool = eqx.field(static=True)
     value: Value | None = None
+    size: Float[Array, ""] | None = eqx.field(default=None, repr=False)
 
     def start(self, p: Any, q: IsotropicGaussian, batch: Batch) -> "Credited":
         inner = self.estimator.start(p, q, batch) if hasattr(self.estimator, "start") else self.estimator  # pyright: ignore
@@ -72,6 +86,13 @@ class Credited(ByTrajectory):
     def observe(self, p: Any, q: IsotropicGaussian, batch: Batch) -> "Credited":
         """Learn from a generation, after its gradient was taken."""
         inner = self.estimator.observe(p, q, batch) if hasattr(self.estimator, "observe") else self.estimator  # pyright: ignore
+        return self._with(inner, self._learnt(self.sums(p, q, batch)))
+
+    def learnt(self, sums: Sums) -> "Credited":
+        """`observe`, of sums that were put together from parts."""
+        return self._with(self.estimator, self._learnt(sums))
+
+    def sums(self, p: Any, q: IsotropicGaussian, batch: Batch) -> Sums:
         value, x = self._value(), batch.x
         taken = x.mask.astype(q.mean.dtype)
         y = self._to_go(x, q.mean.dtype)
@@ -80,17 +101,28 @@ class Credited(ByTrajectory):
             F = value.features(*self._seen(p, x)) * taken[:, None]
             return jnp.concatenate([F.T @ F, (F.T @ y)[:, None]], axis=1)
 
-        sums = jnp.sum(individually(one, *along(batch), x, taken, y), axis=0)
-        good, keep = jnp.all(jnp.isfinite(sums)), self.memory
+        normal = jnp.sum(individually(one, *along(batch), x, taken, y), axis=0)
+        return Sums(normal, jnp.sum(taken), jnp.sum(self._advantage(p, x) ** 2))
+
+    def _learnt(self, sums: Sums) -> Value:
+        value, keep = self._value(), self.memory
+        good = jnp.all(jnp.isfinite(sums.normal))
         new = eqx.tree_at(
             lambda v: (v.gram, v.moment, v.mass),
             value,
-            (keep * value.gram + sums[:, :-1], keep * value.moment + sums[:, -1], keep * value.mass + jnp.sum(taken)),
+            (keep * value.gram + sums.normal[:, :-1], keep * value.moment + sums.normal[:, -1], keep * value.mass + sums.steps),
         )
-        kept = jax.tree.map(lambda a, b: jnp.where(good, a, b), new, value)
-        return self._with(inner, kept)
+        return jax.tree.map(lambda a, b: jnp.where(good, a, b), new, value)
 
     def weights(self, p: Any, x: Trajectory) -> Float[Array, "n t"]:
+        advantage = self._advantage(p, x)
+        if not self.standardise:
+            return advantage
+        steps = jnp.sum(x.mask.astype(advantage.dtype))
+        size = Sums(advantage, steps, jnp.sum(advantage**2)).size if self.size is None else self.size
+        return advantage / jnp.where(size > 0, size, 1.0)
+
+    def _advantage(self, p: Any, x: Trajectory) -> Float[Array, "n t"]:
         value = self._value()
         coefficients = value.fitted()
         dtype = coefficients.dtype
@@ -98,11 +130,7 @@ class Credited(ByTrajectory):
         advantage = jnp.where(x.mask, self._to_go(x, dtype) - expected, 0.0)
         if not self.by_step:
             advantage = jnp.where(x.mask, advantage[:, :1], 0.0)
-        advantage = jnp.where(jnp.isfinite(advantage), advantage, 0.0)
-        if not self.standardise:
-            return advantage
-        size = jnp.sqrt(jnp.sum(advantage**2) / jnp.maximum(jnp.sum(x.mask.astype(dtype)), 1.0))
-        return advantage / jnp.where(size > 0, size, 1.0)
+        return jnp.where(jnp.isfinite(advantage), advantage, 0.0)
 
     def scores(self, p: Any, q: IsotropicGaussian, batch: Batch, weight: Float[Array, "n t"] | None = None) -> Float[Array, "n d"]:
         return self.estimator.scores(p, q, batch, self.weights(p, batch.x) if weight is None else weight)
@@ -113,6 +141,10 @@ class Credited(ByTrajectory):
         if self.by_step:
             return jnp.nan_to_num(self.estimator.scores(p, q, batch, weight), posinf=0.0, neginf=0.0)
         return self.estimator.contributions(p, q, batch, weight[:, 0])  # one weight for all steps: one pass less
+
+    def sized(self, size: Float[Array, ""]) -> "Credited":
+        """For a part of a population whose weights have this size."""
+        return Credited(self.estimator, self.discount, self.memory, self.standardise, self.by_step, self.value, size)
 
     def _with(self, estimator: ByTrajectory, value: Value) -> "Credited":
         return Credited(estimator, self.discount, self.memory, self.standardise, self.by_step, value)

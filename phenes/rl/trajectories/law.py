@@ -9,7 +9,7 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from phenes.rl.policies import Policy
 from phenes.rl.rollouts.trajectory import Trajectory
@@ -31,9 +31,11 @@ class Trajectories(eqx.Module):
 
     def sample_all(self, key: PRNGKeyArray, theta: Float[Array, "n d"]) -> Trajectory:
         """The random numbers of individual i depend on the key and i alone."""
-        n = theta.shape[0]
+        return self.sample_some(key, theta, jnp.arange(theta.shape[0]), theta.shape[0])
+
+    def sample_some(self, key: PRNGKeyArray, theta: Float[Array, "k d"], own: Int[Array, " k"], n: int) -> Trajectory:
+        """Individuals `own` of a population of n, as they are in the whole."""
         for_actions, for_start = jax.random.split(key)
-        own = jnp.arange(n)
         starts = individual_keys(for_start, own % (n // 2) if self.paired else own)
         keys = individual_keys(for_actions, own)
         return self.env.play(self.policy, theta, keys, initial_keys=starts, deterministic=self.deterministic)

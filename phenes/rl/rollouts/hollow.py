@@ -1,0 +1,48 @@
+"""Modules on their way to workers: what stays the same as bytes, which are opened once, and arrays, which change, as plain NumPy.
+
+What is compiled is found again by the module it was compiled for, and one that has travelled is a new one: even `jnp.tanh` arrives as
+another function. Arrays that travel in double precision would arrive in single precision.
+"""
+
+import itertools
+import pickle
+from functools import lru_cache
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+
+class Hole:
+    """The place of an array."""
+
+    def __init__(self, number: int):
+        self.number = number
+
+
+def hollow(tree: Any) -> Any:
+    """With holes in the place of arrays."""
+    numbers = itertools.count()
+    return jax.tree.map(lambda leaf: Hole(next(numbers)) if eqx.is_array(leaf) else leaf, tree)
+
+
+def arrays(tree: Any) -> list[np.ndarray]:
+    return [np.asarray(leaf) for leaf in jax.tree.leaves(eqx.filter(tree, eqx.is_array))]
+
+
+def filled(tree: Any, arrays: list[np.ndarray]) -> Any:
+    return jax.tree.map(lambda leaf: jnp.asarray(arrays[leaf.number]) if isinstance(leaf, Hole) else leaf, tree)
+
+
+def pack(thing: Any) -> bytes:
+    import cloudpickle
+
+    return cloudpickle.dumps(thing)
+
+
+@lru_cache(maxsize=8)
+def opened(blob: bytes) -> Any:
+    """The same object for the same bytes."""
+    return pickle.loads(blob)

@@ -1,0 +1,145 @@
+"""What a worker does in the two phases of a generation: it plays its individuals and keeps their trajectories, then it weighs them.
+
+A part is known by its seed: mean, spread and policy of the search, the key, the generation, and which individuals. Theta is drawn on the
+worker. Whoever is asked to weigh a part that it does not hold, because another worker played it and died, plays it again: the same numbers.
+"""
+
+import threading
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from phenes.batch import Batch
+from phenes.rl.policies import Normaliser, Policy
+from phenes.rl.rollouts import hollow
+from phenes.rl.rollouts.environments import Loop
+from phenes.rl.rollouts.host import Host
+from phenes.rl.rollouts.spaces import Spaces, make
+from phenes.rl.rollouts.trajectory import length, total
+from phenes.rl.training.generation import Carry, Learner
+from phenes.rl.training.settings import Settings
+from phenes.rl.trajectories import Credited, Trajectories
+from phenes.search import IsotropicGaussian
+from phenes.strategy import State, generation_keys
+
+
+class Job(NamedTuple):
+    """What stays the same from generation to generation. rest: (q, policy, estimator) with holes in the place of their arrays."""
+
+    spec: Any
+    options: dict[str, Any]
+    spaces: Spaces
+    settings: Settings
+    rest: Any
+
+
+class Part(NamedTuple):
+    """Individuals `own` of a generation of a run. arrays: those of (q, policy, estimator). Plain NumPy: it travels in any precision."""
+
+    run: str
+    number: int
+    own: np.ndarray
+    generation: int
+    key: np.ndarray
+    kind: str  # of the key
+    double: bool
+    arrays: list[np.ndarray]
+
+
+class Played(NamedTuple):
+    """Returns and steps of the individuals; seen: count, mean and variance of the observations; sums: see `Credited.sums`."""
+
+    f: Any
+    steps: Any
+    seen: Any
+    sums: Any
+
+
+class Weighed(NamedTuple):
+    """The sum of what the individuals contribute, and of its squares (of pairs, if they are mirrored). again: it had to be played again."""
+
+    g: np.ndarray
+    square: float
+    again: bool
+
+
+class Scene(NamedTuple):
+    """A part that was played."""
+
+    generation: int
+    law: Trajectories
+    q: IsotropicGaussian
+    estimator: Any
+    batch: Batch
+
+
+_kept: dict[tuple[str, int], Scene] = {}  # of this worker, until they are weighed
+_environments: dict[tuple[int, bytes], Host] = {}
+
+
+def play(job: bytes, part: Part) -> Played:
+    """The first phase."""
+    with jax.enable_x64(part.double):
+        scene = _kept[part.run, part.number] = _scene(job, part)
+        return jax.tree.map(np.asarray, _summary(scene.estimator, scene.law, scene.q, scene.batch))
+
+
+def weigh(job: bytes, part: Part, w: np.ndarray, size: np.ndarray | None) -> Weighed:
+    """The second phase. size: of the weights of single steps in the whole population."""
+    with jax.enable_x64(part.double):
+        kept = _kept.pop((part.run, part.number), None)
+        there = kept is not None and kept.generation == part.generation
+        scene = kept if kept is not None and there else _scene(job, part)
+        estimator = scene.estimator if size is None else scene.estimator.sized(jnp.asarray(size))
+        paired = hollow.opened(job).settings.mirrored
+        g, square = _weighted(estimator, scene.law, scene.q, scene.batch, jnp.asarray(w), paired)
+        return Weighed(np.asarray(g), float(square), not there)
+
+
+def _scene(blob: bytes, part: Part) -> Scene:
+    job, own = hollow.opened(blob), jnp.asarray(part.own)
+    key = jax.random.wrap_key_data(jnp.asarray(part.key), impl=part.kind)
+    q, policy, estimator = hollow.filled(job.rest, part.arrays)
+    learner = Learner(job.settings, _environment(blob, job), key)
+    carry = Carry(State(q, (), None, jnp.asarray(part.generation, jnp.int32)), policy, estimator)
+    batch, for_x = _population(job.settings, key, carry, own)
+    law = learner.law(carry)
+    x = jax.tree.map(jnp.asarray, law.sample_some(for_x, batch.theta, own, job.settings.popsize))
+    return Scene(part.generation, law, q, estimator, batch._replace(x=x, f=jnp.asarray(total(x), q.mean.dtype)))
+
+
+def _environment(blob: bytes, job: Job) -> Host:
+    """One for each thread, kept from one generation to the next."""
+    name = threading.get_ident(), blob
+    if name not in _environments:
+        _environments[name] = Host(Loop(lambda: make(job.spec, job.options)), job.spaces)
+    return _environments[name]
+
+
+@eqx.filter_jit
+def _population(settings: Settings, key: Array, carry: Carry, own: Array) -> tuple[Batch, Array]:
+    """theta of these individuals, with their keys for estimators, and the key of the episodes."""
+    batch = Learner(settings, None, key).ask(carry)
+    keys = jax.random.split(batch.key, settings.popsize)
+    return Batch(batch.theta[own], key=keys[own]), generation_keys(key, carry.state.generation).x
+
+
+@eqx.filter_jit
+def _summary(estimator: Any, p: Trajectories, q: IsotropicGaussian, batch: Batch) -> Played:
+    policy: Policy = p.policy
+    seen = None if policy.scale is None else Normaliser.of(batch.x.obs.astype(policy.scale.mean.dtype), batch.x.mask)
+    sums = estimator.sums(p, q, batch) if isinstance(estimator, Credited) else None
+    return Played(batch.f, jnp.sum(length(batch.x), dtype=jnp.int32), seen, sums)
+
+
+@eqx.filter_jit
+def _weighted(
+    estimator: Any, p: Trajectories, q: IsotropicGaussian, batch: Batch, w: Array, paired: bool
+) -> tuple[Float[Array, " d"], Array]:
+    each = estimator.contributions(p, q, batch, w)
+    of_pairs = each.reshape(2, -1, each.shape[1]).mean(axis=0) if paired else each
+    return jnp.sum(each, axis=0), jnp.sum(of_pairs**2)
