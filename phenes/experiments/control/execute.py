@@ -1,11 +1,12 @@
 """What `experiments.driver` has to know of these experiments."""
 
+import importlib.util
 from pathlib import Path
 
 import numpy as np
 
 from phenes.experiments import driver
-from phenes.experiments.control.settings import Settings
+from phenes.experiments.control.settings import RIVALS, Settings
 from phenes.store import Store
 
 
@@ -13,6 +14,8 @@ def tasks(settings: Settings) -> dict[str, str]:
     from phenes.rl import rollouts
 
     rollouts.spaces(settings.environment)  # without gymnasium this says so, here and not in every process
+    if any(name in RIVALS for name in settings.methods) and importlib.util.find_spec("evosax") is None:
+        raise RuntimeError("""evosax is not installed: pip install "phenes[bench]", or leave it out by --set 'methods=["default"]'""")
     return {name: name for name in settings.parts}
 
 

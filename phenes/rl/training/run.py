@@ -13,10 +13,12 @@ import numpy as np
 from jax import lax
 
 from phenes.rl.policies import Policy
+from phenes.rl.rollouts.trajectory import total
 from phenes.rl.training import checkpoint
 from phenes.rl.training.generation import Best, Carry, Learner, Report
 from phenes.rl.training.progress import Curve
 from phenes.rl.training.settings import Settings
+from phenes.rl.trajectories import Trajectories
 
 CHUNK = 5  # generations between two looks at the mean policy
 LOOKS = 10  # episodes of a look
@@ -115,13 +117,13 @@ def _on_device(x: Any, dtype: Any) -> Any:
 
 def _look(learner: Learner) -> Look:
     """The mean return of a policy; which episodes, depends on the generation alone. One small compiled program for looks and proofs."""
-    stream, settings = jax.random.fold_in(learner.key, EVALUATION), _without_length(learner)
+    stream = jax.random.fold_in(learner.key, EVALUATION)
 
     def look(policy: Policy, theta: Any, generation: int, episodes: int) -> float:
         keys = jax.random.split(jax.random.fold_in(stream, generation), episodes // LOOKS)
         if not learner.env.compiled:
             return float(np.mean(learner.evaluate(policy, theta, keys[0], episodes)))
-        return float(np.mean([_few(settings, learner.env, key, policy, theta) for key in keys]))
+        return float(np.mean([_few(learner.env, key, policy, theta) for key in keys]))
 
     return look
 
@@ -145,5 +147,6 @@ def _some(settings: Settings, env: Any, key: Any, carry: Carry, n: int) -> tuple
 
 
 @eqx.filter_jit
-def _few(settings: Settings, env: Any, key: Any, policy: Policy, theta: Any) -> Any:
-    return Learner(settings, env, key).evaluate(policy, theta, key, LOOKS)
+def _few(env: Any, key: Any, policy: Policy, theta: Any) -> Any:
+    """Returns of a look: the same program for all estimators."""
+    return total(Trajectories(policy, env, deterministic=True).sample_all(key, jnp.broadcast_to(theta[None], (LOOKS, theta.size))))

@@ -2,10 +2,12 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -14,9 +16,10 @@ import numpy as np
 import pytest
 
 import phenes
+from phenes import cli
 from phenes.rl import rollouts, tabular, training
 from phenes.rl.policies import MLP
-from phenes.rl.training import command, door, render
+from phenes.rl.training import door, render
 from phenes.rl.training.generation import Learner
 from phenes.rl.trajectories import Credited, CurvedMix, Linearised, Reparameterised, credited, guarded_mix, mix
 
@@ -173,8 +176,13 @@ def test_presets_run_and_follow_the_paper():
     carry = learner.begin(policy, theta)
     later = carry._replace(state=carry.state._replace(q=carry.state.q.with_std(0.02)))
     np.testing.assert_allclose(learner.law(later).policy.head.std, [0.02])
-    out = training.train("Pendulum-v1", preset="paper-es", generations=2, popsize=4, hidden=(8,), options={"max_episode_steps": 10})
-    assert out.curve.generations == 2
+
+
+def test_a_preset_from_the_command_line(capsys, tmp_path):
+    small = ("--generations", 2, "--popsize", 4, "--hidden", "8", "--option", "max_episode_steps=40", "--out", tmp_path)
+    code, result, _ = call(capsys, "CartPole-v1", "--preset", "paper-es", *small)
+    assert (code, result["generations"], result["episodes"]) == (0, 2, 8)
+    assert training.Trained.load(result["file"]).about["settings"]["estimator"] == "Genotype()"
 
 
 def test_the_default_follows_from_actions_and_length():
@@ -223,13 +231,42 @@ def test_tables_go_through_the_same_door(tmp_path):
     assert isinstance(phenes.rl.load(out.save(tmp_path / "t")), tabular.Trained)
 
 
-def test_the_command(tmp_path):
-    settings = {"generations": 5, "popsize": 6, "hidden": (8,)}
-    text, result = command.run("CartPole-v1", tmp_path, SHORT, tmp_path / "film.gif", lambda *now: None, **settings)
-    assert Path(result["picture"]).read_bytes()[:4] == b"\x89PNG"
-    assert Path(result["film"]).read_bytes()[:6] == b"GIF89a"
-    assert json.loads(json.dumps(result, allow_nan=False))["episodes"] == 30
-    assert "5 generations, 30 episodes" in text
+def call(capsys, *arguments) -> tuple[Any, dict, str]:
+    """`phenes train ...`: its exit code, what it says to machines, and its complaints."""
+    with pytest.raises(SystemExit) as end:
+        cli.main(["train", *(str(a) for a in arguments), "--json"])
+    out, err = capsys.readouterr()
+    return end.value.code or 0, json.loads(out.strip().splitlines()[-1]) if out.strip() else {}, err
+
+
+def test_the_command_leaves_files_and_goes_on(trained, capsys, tmp_path):
+    small = ("CartPole-v1", "--popsize", 6, "--hidden", "8", "--option", "max_episode_steps=40", "--out", tmp_path)
+    code, first, _ = call(capsys, *small, "--seed", 3, "--generations", 5, "--render", tmp_path / "film.gif")
+    assert (code, first["generations"], first["episodes"]) == (0, 5, 30)
+    assert Path(first["picture"]).read_bytes()[:4] == b"\x89PNG"
+    assert Path(first["film"]).read_bytes()[:6] == b"GIF89a"
+    code, rest, _ = call(capsys, *small, "--seed", 3, "--generations", 10, "--resume")
+    assert (code, rest["generations"]) == (0, 10)
+    same(trained, training.Trained.load(rest["file"]))
+    code, _, err = call(capsys, *small, "--seed", 4, "--generations", 10, "--resume")
+    assert code
+    assert "seed was 3 there and is 4 now" in err
+    code, _, err = call(capsys, *small, "--render", tmp_path / "film.avi")
+    assert code
+    assert ".gif or .mp4" in err
+
+
+@pytest.mark.skipif(shutil.which("ffmpeg") is None, reason="MP4 needs ffmpeg")
+def test_mp4(trained, tmp_path):
+    assert render.render(trained, tmp_path / "film.mp4").read_bytes()[4:8] == b"ftyp"
+
+
+@pytest.mark.skipif(shutil.which("ffmpeg") is not None, reason="ffmpeg is there")
+def test_mp4_without_ffmpeg_is_refused_before_learning(capsys, tmp_path):
+    code, _, err = call(capsys, "CartPole-v1", "--render", tmp_path / "film.mp4", "--out", tmp_path)
+    assert code
+    assert "needs the program ffmpeg" in err
+    assert not list(tmp_path.glob("*.phenes"))
 
 
 def test_wrong_arguments(tmp_path):
