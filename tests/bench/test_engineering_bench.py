@@ -91,7 +91,7 @@ def test_verdicts_are_by_medians():
         return overview.Runs(few, few, few, few, np.array(means), np.zeros(2), np.array(shares), np.zeros(2), np.zeros(2))
 
     both = {"phenes": runs([0.91, 0.93], [0.91, 0.93]), "pycma": runs([0.8, 0.9], [0.8, 0.9]), "cmaes": runs([0.9, 0.98], [0.9, 0.98])}
-    yielded, against = overview.verdicts(overview.Results(dataclasses.replace(TINY, scale=1.0), "", {"filter": both}))
+    yielded, against = overview.verdicts(overview.Results(dataclasses.replace(TINY, scale=1.0), "", "done", {"filter": both}))
     assert (yielded.holds, yielded.measured) == (True, "92.0%")
     assert not against.holds
     assert against.measured == "0.92 against 0.94 (cmaes)"

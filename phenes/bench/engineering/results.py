@@ -33,6 +33,7 @@ class Runs(NamedTuple):
 class Results(NamedTuple):
     settings: Settings
     version: str
+    status: str
     runs: dict[str, dict[str, Runs]]
 
     @property
@@ -51,7 +52,8 @@ def load(store: Store) -> Results:
         problem, contender, _ = key.split("/")
         groups.setdefault(problem, {}).setdefault(contender, []).append((record[key], seconds[key]))
     runs = {problem: {name: _together(parts) for name, parts in each.items()} for problem, each in groups.items()}
-    return Results(Settings.from_stored(record.about.settings), record.about.version, runs)
+    about = record.about
+    return Results(Settings.from_stored(about.settings), about.version, about.status, runs)
 
 
 def _together(parts: list[tuple[dict[str, np.ndarray], float]]) -> Runs:

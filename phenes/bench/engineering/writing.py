@@ -35,7 +35,7 @@ def _setting(document: Document, results: Results) -> None:
         "Everybody starts at the same place with the same first step and has the same number of builds; the design that is recommended in "
         f"the end (a mean, never a sample) is judged by {settings.draws} fresh builds, with the same errors for all. E f is maximised; "
         "yield is the share of builds within the specification; p95 is what 95 % of the builds stay below. Numbers are medians over seeds, "
-        f"with quartiles. phenes {results.version}."
+        f"with quartiles. phenes {results.version}, state of the run: {results.status}."
     )
     document.text(
         "pycma and cmaes start again with twice the population when they stop themselves. ES and PAES have populations, spreads and rates "
