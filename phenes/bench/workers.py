@@ -22,9 +22,11 @@ WORKERS = 2
 
 @dataclass(frozen=True)
 class Settings:
-    """popsize: tasks in a generation. short: seconds of a task for the overhead, long: for the speed-up. repeats: generations of each."""
+    """popsize: tasks in a generation of short ones, few: of long ones. short: seconds of a task for the overhead, long: for the speed-up.
+    repeats: generations of each."""
 
     popsize: int = 100
+    few: int = 40
     short: float = 0.001
     long: float = 0.05
     repeats: int = 5
@@ -32,7 +34,7 @@ class Settings:
 
     @classmethod
     def quick(cls) -> "Settings":
-        return cls(popsize=40, repeats=2, engines=("loky",))
+        return cls(popsize=40, few=10, repeats=2, engines=("loky",))
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,7 @@ def run(settings: Settings, progress: Callable[[int, int], None] = lambda done, 
     started = time.perf_counter()
     spin(1_000_000)
     work = Spin(round(1_000_000 * settings.long / (time.perf_counter() - started)))
-    (alone,) = _seconds(settings, Evaluate(Sleep(settings.short)))
+    (alone,) = _seconds(settings.repeats, settings.popsize, Evaluate(Sleep(settings.short)))
     rows = [Row("1 process", 1000 * (alone / settings.popsize - settings.short), 1.0, 1.0)]
     for k, name in enumerate(settings.engines):
         progress(k, len(settings.engines))
@@ -85,7 +87,7 @@ def run(settings: Settings, progress: Callable[[int, int], None] = lambda done, 
             continue
         with engine(name, WORKERS) as where:
             workers = int(where) if where.isdigit() else where
-            (short,) = _seconds(settings, Evaluate(Sleep(settings.short), workers=workers))
+            (short,) = _seconds(settings.repeats, settings.popsize, Evaluate(Sleep(settings.short), workers=workers))
             ratios = [_ratio(task, workers, settings) for task in (work, Sleep(settings.long))]
         rows.append(Row(name, 1000 * (short / settings.popsize - settings.short / WORKERS), *ratios))
     progress(len(settings.engines), len(settings.engines))
@@ -93,13 +95,13 @@ def run(settings: Settings, progress: Callable[[int, int], None] = lambda done, 
 
 
 def _ratio(task: Callable[[np.ndarray], float], workers: Any, settings: Settings) -> float:
-    alone, together = _seconds(settings, Evaluate(task), Evaluate(task, workers=workers))
+    alone, together = _seconds(settings.repeats, settings.few, Evaluate(task), Evaluate(task, workers=workers))
     return alone / together
 
 
-def _seconds(settings: Settings, *where: Evaluate) -> list[float]:
+def _seconds(repeats: int, tasks: int, *where: Evaluate) -> list[float]:
     """Of a generation at each place, the median; the first, which starts the workers, does not count."""
-    turns = [[_generation(evaluate, settings.popsize) for evaluate in where] for _ in range(settings.repeats + 1)]
+    turns = [[_generation(evaluate, tasks) for evaluate in where] for _ in range(repeats + 1)]
     for evaluate in where:
         evaluate.close()
     return [statistics.median(times) for times in zip(*turns[1:], strict=True)]

@@ -6,7 +6,7 @@ from phenes.bench import asynchronous, workers
 
 
 def test_the_table_of_engines():
-    rows = workers.run(workers.Settings(popsize=4, short=0.0, long=0.001, repeats=1, engines=("loky",)))
+    rows = workers.run(workers.Settings(popsize=4, few=2, short=0.0, long=0.001, repeats=1, engines=("loky",)))
     assert [row.engine for row in rows] == ["1 process", "loky"]
     assert all(np.isfinite([row.speedup, row.waiting]).all() and min(row.speedup, row.waiting) > 0 for row in rows)
     assert workers.table(rows).row_count == 2
