@@ -12,6 +12,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from phenes import checks
+from phenes.gauss import normal
 from phenes.triangular import inverse_lower
 
 
@@ -27,7 +28,7 @@ class Diagonal(eqx.Module):
         return jnp.diag(self.vector(d))
 
     def sample(self, key: PRNGKeyArray, n: int, d: int) -> Float[Array, "n d"]:
-        return jnp.sqrt(self.vector(d))[None] * jax.random.normal(key, (n, d), self.var.dtype)
+        return jnp.sqrt(self.vector(d))[None] * normal(key, (n, d), self.var.dtype)
 
     def times(self, r: Float[Array, "n d"]) -> Float[Array, "n d"]:
         return r * self.vector(r.shape[1])[None]
@@ -66,7 +67,7 @@ class LowRank(eqx.Module):
 
     def sample(self, key: PRNGKeyArray, n: int, d: int) -> Float[Array, "n d"]:
         own, shared = jax.random.split(key)
-        z = jax.random.normal(shared, (n, self.factor.shape[1]), self.factor.dtype)
+        z = normal(shared, (n, self.factor.shape[1]), self.factor.dtype)
         return Diagonal(self.var).sample(own, n, d) + z @ self.factor.T
 
     def times(self, r: Float[Array, "n d"]) -> Float[Array, "n d"]:
@@ -123,7 +124,7 @@ class Dense(eqx.Module):
         return self.full
 
     def sample(self, key: PRNGKeyArray, n: int, d: int) -> Float[Array, "n d"]:
-        return jax.random.normal(key, (n, d), self.full.dtype) @ self.root.T
+        return normal(key, (n, d), self.full.dtype) @ self.root.T
 
     def times(self, r: Float[Array, "n d"]) -> Float[Array, "n d"]:
         return r @ self.full

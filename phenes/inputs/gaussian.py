@@ -11,6 +11,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from phenes import checks
 from phenes.covariance import Covariance, Dense, Diagonal, add, as_covariance
+from phenes.gauss import normal
 from phenes.normal import Normal
 from phenes.rarely import rarely
 from phenes.search.gaussian import DiagonalGaussian, Gaussian, GaussianSearch, IsotropicGaussian, replace
@@ -144,7 +145,7 @@ class HeteroscedasticNoise(eqx.Module):
         self.std = checks.function("std", std, "lambda theta: 0.1 + 0.05 * jnp.abs(theta)")
 
     def sample(self, key: PRNGKeyArray, theta: Float[Array, " d"]) -> Float[Array, " d"]:
-        return theta + self.std(theta) * jax.random.normal(key, theta.shape, theta.dtype)
+        return theta + self.std(theta) * normal(key, theta.shape, theta.dtype)
 
     def coordinate_log_prob(self, x: Float[Array, " d"], theta: Float[Array, " d"]) -> Float[Array, " d"]:
         measured = ~jnp.isnan(x)

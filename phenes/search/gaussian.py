@@ -18,6 +18,7 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from phenes import checks
 from phenes.covariance import Dense, Diagonal
+from phenes.gauss import normal
 from phenes.normal import Normal
 from phenes.rarely import rarely
 
@@ -51,7 +52,7 @@ class Gaussian(eqx.Module):
         return Dense(self.cov)
 
     def draw(self, key: PRNGKeyArray, n: int) -> Float[Array, "n d"]:
-        return jax.random.normal(key, (n, self.dim), self.mean.dtype)
+        return normal(key, (n, self.dim), self.mean.dtype)
 
     def sample(self, key: PRNGKeyArray) -> Float[Array, " d"]:
         return self.push(self.draw(key, 1)[0])
@@ -123,7 +124,7 @@ class DiagonalGaussian(eqx.Module):
         return Diagonal(jnp.exp(2 * self.log_std))
 
     def draw(self, key: PRNGKeyArray, n: int) -> Float[Array, "n d"]:
-        return jax.random.normal(key, (n, self.dim), self.mean.dtype)
+        return normal(key, (n, self.dim), self.mean.dtype)
 
     def sample(self, key: PRNGKeyArray) -> Float[Array, " d"]:
         return self.push(self.draw(key, 1)[0])
@@ -196,7 +197,7 @@ class IsotropicGaussian(eqx.Module):
         return Diagonal(jnp.exp(2 * self.log_std))
 
     def draw(self, key: PRNGKeyArray, n: int) -> Float[Array, "n d"]:
-        return jax.random.normal(key, (n, self.dim), self.mean.dtype)
+        return normal(key, (n, self.dim), self.mean.dtype)
 
     def sample(self, key: PRNGKeyArray) -> Float[Array, " d"]:
         return self.push(self.draw(key, 1)[0])

@@ -64,7 +64,7 @@ def test_search_over_weights_learns():
     strategy = phenes.es(problem.p, estimator, contexts.as_it_is, optax.sgd(0.5), 8, metric=phenes.metric.plain, std=0.1)
     q = search.IsotropicGaussian(theta, 0.1)
     _, info = once(lambda key: phenes.run(key, problem, strategy, q, steps=400))(jax.random.key(0))
-    assert jnp.mean(info.f_mean[:20]) < 0.6
+    assert jnp.mean(info.f_mean[:10]) < 0.6
     assert jnp.mean(info.f_mean[-50:]) > 0.85
 
 
