@@ -181,7 +181,7 @@ COMMANDS = [
     ["reproduce"],
     ["train"],
     ["bench"],
-    *(["bench", name] for name in ("estimators", "generation", "peers", "robust", "start", "steps", "engineering")),
+    *(["bench", name] for name in ("estimators", "generation", "peers", "robust", "start", "steps", "engineering", "wild")),
 ]
 
 

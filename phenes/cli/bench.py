@@ -122,6 +122,17 @@ def robust(
     _bench("robust", quick, as_json, seeds=seeds, seed=seed)
 
 
+@app.command("wild")
+def wild(
+    problems: Annotated[int | None, typer.Option(min=1, help="Random problems.", show_default=False)] = None,
+    seed: Seed = None,
+    quick: Quick = False,
+    as_json: Json = False,
+) -> None:
+    """Random problems: does minimize ever diverge, fail, or end worse than it began?"""
+    _bench("wild", quick, as_json, problems=problems, seed=seed)
+
+
 @app.command("engineering")
 def engineering(
     problems: Annotated[Any, _many(str, "Problems, such as filter,coating.")] = None,
