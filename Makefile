@@ -13,7 +13,7 @@ test: $(VENV)/.installed-dev
 
 # the laws once more, with a million individuals each
 laws: $(VENV)/.installed-dev
-	PHENES_LAW_CHUNKS=250 $(BIN)/pytest -n 2 --dist worksteal tests/laws
+	PHENES_LAW_CHUNKS=1000 $(BIN)/pytest -n 2 --dist worksteal tests/laws
 
 check: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

@@ -1,6 +1,10 @@
 """Double precision, and no silent promotion of ranks or dtypes: what is not written down is an error here."""
 
 import gc
+import os
+
+# most of the time of a test is its compiler's: programs that run once are not worth optimising. Who sets XLA_FLAGS is obeyed
+os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false")
 
 import jax
 import pytest

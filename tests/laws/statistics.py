@@ -13,8 +13,9 @@ from jax.flatten_util import ravel_pytree
 from phenes.batch import Batch, realise
 
 SIGMAS = 5.0  # several thousand comparisons are made: one in 1.7 million falls outside by chance
-CHUNK = 4000  # individuals
-CHUNKS = int(os.environ.get("PHENES_LAW_CHUNKS", "50"))  # `make laws` asks for 250: a million individuals
+CHUNK = 1000  # individuals
+CHUNKS = int(os.environ.get("PHENES_LAW_CHUNKS", "50"))  # `make laws` asks for 1000: a million individuals
+MANY = max(CHUNKS, 200)  # enough to see a wrong formula fail
 
 
 # compilers would take most of the time of these tests: what runs once is not optimised, what runs for a million individuals a little
@@ -53,8 +54,8 @@ def estimate(values):
     return Estimate(values.mean(0), values.std(0, ddof=1) / np.sqrt(values.shape[0]))
 
 
-def over_chunks(function, key):
-    return estimate(chunks_of(function, key))
+def over_chunks(function, key, chunks=CHUNKS):
+    return estimate(chunks_of(function, key, chunks))
 
 
 def flat(g):

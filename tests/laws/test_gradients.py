@@ -8,7 +8,7 @@ import pytest
 
 from phenes import Batch, estimators, inputs, search
 from tests.laws import pairs
-from tests.laws.statistics import Estimate, assert_within, flat, once, over_chunks, population
+from tests.laws.statistics import CHUNK, CHUNKS, MANY, Estimate, assert_within, flat, once, over_chunks, population
 
 LINEAR = np.array([0.7, -1.1, 0.4])
 QUADRATIC = np.array([[0.5, 0.2, 0.1], [0.2, -0.3, 0.0], [0.1, 0.0, 0.2]])
@@ -36,18 +36,18 @@ def exact(pair):
     return once(lambda q: (F(q), jax.vmap(flat)(jax.jacrev(F)(q))))(pair.q)
 
 
-def check(named, pair, key, mirrored=False):
+def check(named, pair, key, mirrored=False, chunks=CHUNKS):
     """All the `named` estimators on the same million individuals, each against the exact gradient."""
     centre, gradient = exact(pair)
 
     def chunk(key):
-        batch = population(pair.q, pair.p, key, 4000, mirrored)
+        batch = population(pair.q, pair.p, key, CHUNK, mirrored)
         # a constant baseline keeps the estimate unbiased and takes most of the noise away; the constant f keeps its own
         w = jax.vmap(values)(batch.x) - jnp.asarray(np.array([0.5, 1.0, 1.0]))[None] * centre[None]
         each = [jax.vmap(lambda w, e=e: flat(e(pair.p, pair.q, batch, w)), in_axes=1)(w) for e in named.values()]
         return jnp.stack(each)
 
-    found = over_chunks(chunk, key)
+    found = over_chunks(chunk, key, chunks)
     off = {}
     for i, name in enumerate(named):
         try:
@@ -128,7 +128,7 @@ def test_biased_linear_is_exact_for_gaussians_and_biased_elsewhere(key):
     )
     other = pairs.NO_MARGINAL_PAIRS[1]
     with pytest.raises(AssertionError, match="standard errors off"):
-        check({"biased": learnt(estimators.biased_linear(), other)}, other, key)
+        check({"biased": learnt(estimators.biased_linear(), other)}, other, key, chunks=MANY)
 
 
 def test_uniform_noise_makes_the_reparameterised_score_useless(key):
@@ -140,7 +140,7 @@ def test_uniform_noise_makes_the_reparameterised_score_useless(key):
     law = pair.p
     unaware = pair._replace(p=inputs.Law(lambda key, theta: law.sample(key, theta), lambda x, theta: law.log_prob(x, theta)))
     with pytest.raises(AssertionError, match="standard errors off"):
-        check({"reparameterised": estimators.reparameterised}, unaware, key)
+        check({"reparameterised": estimators.reparameterised}, unaware, key, chunks=MANY)
 
 
 def discrete_gradient(pair, f):
@@ -181,7 +181,7 @@ def test_every_unbiased_estimator_of_counts(pair, key):
         named["mix"] = learnt(estimators.information_mix(estimators.full), pair)
 
     def chunk(key):
-        batch = population(pair.q, pair.p, key, 4000)
+        batch = population(pair.q, pair.p, key, CHUNK)
         w = jax.vmap(discrete_value)(batch.x)
         return jnp.stack([flat(estimator(pair.p, pair.q, batch, w)) for estimator in named.values()])
 

@@ -9,7 +9,7 @@ from jax.flatten_util import ravel_pytree
 from phenes import estimators, inputs, metric, search
 from phenes.diagnostics import individual_scores
 from tests.laws import pairs
-from tests.laws.statistics import assert_within, flat, over_chunks, population
+from tests.laws.statistics import CHUNK, assert_within, flat, over_chunks, population
 
 FAMILIES = {
     "full": pairs.FULL,
@@ -33,8 +33,8 @@ def fisher_times(direction, estimator, p, q):
     """E[s <s, v>] in chunks: the Fisher information on a direction, with its standard error."""
 
     def chunk(key):
-        s = individual_scores(estimator, p, q, population(q, p, key, 4000))
-        return s.T @ (s @ direction) / 4000
+        s = individual_scores(estimator, p, q, population(q, p, key, CHUNK))
+        return s.T @ (s @ direction) / CHUNK
 
     return chunk
 

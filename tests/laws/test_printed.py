@@ -10,7 +10,7 @@ import pytest
 from phenes import Batch, estimators, inputs, metric, search
 from phenes.score import score
 from tests.laws import pairs
-from tests.laws.statistics import SIGMAS, Estimate, assert_within, flat, over_chunks, population
+from tests.laws.statistics import CHUNK, MANY, SIGMAS, Estimate, assert_within, flat, over_chunks, population
 
 
 def off(estimate, exact):
@@ -32,7 +32,7 @@ class TestErratum1:
 
     def chunk(self, literal):
         def estimate(key):
-            batch = population(self.q, self.p, key, 4000)
+            batch = population(self.q, self.p, key, CHUNK)
             w = self.weights(batch.x)
             if not literal:
                 return metric.natural_marginal(self.p, self.q, estimators.phenotype(self.p, self.q, batch, w)).cov
@@ -45,10 +45,10 @@ class TestErratum1:
     exact = 2 * marginal @ curvature @ marginal
 
     def test_ours(self, key):
-        assert_within(over_chunks(self.chunk(literal=False), key), self.exact)
+        assert_within(over_chunks(self.chunk(literal=False), key, MANY), self.exact)
 
     def test_printed(self, key):
-        estimate = over_chunks(self.chunk(literal=True), key)
+        estimate = over_chunks(self.chunk(literal=True), key, MANY)
         assert off(estimate, self.exact) > 10 * SIGMAS
         # what it is off by is known: (mean W - 1)(Sigma + sigma^2 I)
         assert_within(estimate, self.exact - self.marginal)
@@ -265,13 +265,13 @@ def test_erratum_15_independent_posteriors_are_wrong_for_mirrored_pairs(key):
     # E[L z | x1, x2] by importance weighting a million z from the prior
 
     def chunk(key):
-        z = jax.random.normal(key, (4000, 2))
+        z = jax.random.normal(key, (CHUNK, 2))
         step = z @ pair.q.covariance.root.T
         fit = lambda s, sign: jax.vmap(lambda t: pair.p.log_prob(batch.x[0 if sign > 0 else 1], pair.q.mean + sign * t))(s)  # noqa: E731
         likelihood = jnp.exp(fit(step, 1.0) + fit(step, -1.0))
         return jnp.concatenate([jnp.mean(likelihood[:, None] * step, axis=0), jnp.mean(likelihood)[None]])
 
-    top = over_chunks(chunk, key)
+    top = over_chunks(chunk, key, MANY)
     mean = top.mean[:2] / top.mean[2]
     se = (top.se[:2] + np.abs(mean) * top.se[2]) / top.mean[2]
     expected = np.linalg.solve(pairs.COV, mean) * 0.5 * (0.7 + 0.2)
