@@ -175,7 +175,7 @@ def judge(settings: Settings, number: int) -> Row:
 def _verdict(settings: Settings, problem: Problem, realise: Callable[..., np.ndarray], result: Any) -> Row:
     size = np.linalg.norm(problem.x0) + np.linalg.norm(problem.centre) + math.sqrt(problem.dim) * (problem.sigma0 + problem.noise)
     finite = bool(np.isfinite(result.x).all() and np.isfinite(result.fun) and np.isfinite(result.fun_se))
-    diverged = not finite or float(np.linalg.norm(result.x)) > 10 * size
+    diverged = not finite or bool(np.linalg.norm(result.x) > 10 * size)
     if not np.isfinite(result.x).all():
         return Row(problem.number, problem.dim, problem.shape, problem.law, True, True, math.nan)
     at = [
