@@ -15,7 +15,7 @@ from phenes.store import Store
 
 @dataclass(frozen=True)
 class Results:
-    """runs: by environment and method, those that are there. thresholds: the return at which an environment says that it is solved."""
+    """runs: by environment that both methods played, and by method. thresholds: returns at which environments say that they are solved."""
 
     settings: Settings
     version: str
@@ -35,13 +35,13 @@ def load(store: Store) -> Results:
     for env, threshold in thresholds.items():
         target = math.inf if threshold is None else threshold
         parts = {m: [f"{env}/{m}/{k}" for k in range(settings.seeds) if f"{env}/{m}/{k}" in there] for m in METHODS}
-        runs[env] = {m: [one_run(run[name], target, True) for name in names] for m, names in parts.items() if names}
+        if all(parts.values()):  # what is there of one method alone says nothing
+            runs[env] = {m: [one_run(run[name], target, True) for name in names] for m, names in parts.items()}
     return Results(settings, run.about.version, run.about.status, runs, thresholds, driver.sessions(run))
 
 
 def claims(results: Results) -> list[Claim]:
-    """One for each environment that both methods played."""
-    return [_beside(env, runs) for env, runs in results.runs.items() if len(runs) == len(METHODS)]
+    return [_beside(env, runs) for env, runs in results.runs.items()]
 
 
 def _beside(env: str, runs: dict[str, list[One]]) -> Claim:
