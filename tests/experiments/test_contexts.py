@@ -26,10 +26,7 @@ TINY = contexts.Settings(
 def tiny(tmp_path_factory):
     """The experiment from end to end."""
     out, calls = tmp_path_factory.mktemp("contexts"), []
-    # compilers would take most of the time: what runs once is not optimised
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XLA_FLAGS", "--xla_backend_optimization_level=0")
-        path = contexts.run(TINY, out, progress=lambda done, total: calls.append((done, total)), processes=1)
+    path = contexts.run(TINY, out, progress=lambda done, total: calls.append((done, total)), processes=1)
     return path, calls
 
 
@@ -74,7 +71,6 @@ class TestEndToEnd:
             given.extend(key for key, _ in tasks)
             return each(compute, tasks, processes)
 
-        monkeypatch.setenv("XLA_FLAGS", "--xla_backend_optimization_level=0")
         monkeypatch.setattr(workers, "each", remember)
         with Store(tiny[0]) as store:
             run = store.begin("contexts", dataclasses.asdict(TINY), resume=True)
