@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -13,12 +14,13 @@ from phenes.store.times import now
 
 MAGIC = 0x70686E73  # "phns" in the header of the file: this is ours
 FORMAT = 1
+PATIENCE = 30.0  # seconds to wait for another process
 
 TABLES = """
-CREATE TABLE runs (id INTEGER PRIMARY KEY, experiment TEXT NOT NULL, settings TEXT NOT NULL, version TEXT NOT NULL,
-                   started TEXT NOT NULL, status TEXT NOT NULL);
-CREATE TABLE parts (run INTEGER NOT NULL REFERENCES runs(id), key TEXT NOT NULL, payload BLOB NOT NULL, seconds REAL NOT NULL,
-                    finished TEXT NOT NULL, PRIMARY KEY (run, key));
+CREATE TABLE IF NOT EXISTS runs (id INTEGER PRIMARY KEY, experiment TEXT NOT NULL, settings TEXT NOT NULL, version TEXT NOT NULL,
+                                 started TEXT NOT NULL, status TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS parts (run INTEGER NOT NULL REFERENCES runs(id), key TEXT NOT NULL, payload BLOB NOT NULL, seconds REAL NOT NULL,
+                                  finished TEXT NOT NULL, PRIMARY KEY (run, key));
 """
 
 
@@ -127,18 +129,17 @@ class Store:
 
 
 def _open(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=30)
+    connection = sqlite3.connect(path, timeout=PATIENCE)
     try:
         connection.execute("PRAGMA trusted_schema = OFF")  # a file from elsewhere may hold triggers and views: plain SQL is all they get
-        (magic,), (version,) = (connection.execute(f"PRAGMA {name}").fetchone() for name in ("application_id", "user_version"))
-        empty = not connection.execute("SELECT 1 FROM sqlite_master").fetchone()
+        magic, version, empty = _identity(connection)
         if magic != MAGIC and not (empty and magic == 0):
             raise ValueError(f"{path} is an SQLite file of another program, not a record of phenes runs")
         if empty:
             _create(connection)
         elif version != FORMAT:
             raise ValueError(f"{path} has format {version} of the run record, this version of phenes reads format {FORMAT}")
-        connection.execute("PRAGMA journal_mode = WAL")
+        _write_ahead(connection)
         # in WAL mode NORMAL loses nothing when a process dies, and at most the last part when the power does
         connection.execute("PRAGMA synchronous = NORMAL")
     except BaseException:
@@ -147,11 +148,35 @@ def _open(path: Path) -> sqlite3.Connection:
     return connection
 
 
+def _identity(connection: sqlite3.Connection) -> tuple[int, int, bool]:
+    """(application id, format, nothing in it), in one transaction: another process may be creating the file at this moment."""
+    connection.execute("BEGIN")
+    try:
+        tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]  # first: it takes the lock, a PRAGMA does not
+        magic, version = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
+    finally:
+        connection.rollback()
+    return magic, version, tables == 0
+
+
 def _create(connection: sqlite3.Connection) -> None:
     """All or nothing: a process that dies in here leaves an empty file, which is as good as none."""
     with connection:
         script = f"PRAGMA application_id = {MAGIC}; PRAGMA user_version = {FORMAT}; {TABLES}"
         connection.executescript(f"BEGIN IMMEDIATE; {script} COMMIT;")
+
+
+def _write_ahead(connection: sqlite3.Connection) -> None:
+    """Turn the journal into a write-ahead log. SQLite does not wait here for those who are just doing the same."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
 
 
 def _plain(settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,6 +5,8 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -175,3 +177,17 @@ def test_a_folder_that_cannot_be_written(tmp_path):
     with pytest.raises(ValueError, match=r"runs\.db"):
         Store(tmp_path / "runs.db")
     tmp_path.chmod(0o700)
+
+
+def test_many_may_create_the_file_at_once(tmp_path):
+    """Nobody takes the half-made file of another for a foreign one."""
+
+    def look(path):
+        start.wait()
+        with Store(path) as store:
+            return store.runs()
+
+    for k in range(20):
+        start = threading.Barrier(6)
+        with ThreadPoolExecutor(6) as pool:
+            assert list(pool.map(look, [tmp_path / f"{k}.db"] * 6)) == [[]] * 6
