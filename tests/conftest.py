@@ -3,8 +3,12 @@
 import gc
 import os
 
-# most of the time of a test is its compiler's: programs that run once are not worth optimising. Who sets XLA_FLAGS is obeyed
-os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false")
+# most of the time of a test is its compiler's: programs that run once are not worth optimising. There is a process of tests for each
+# core: threads of libraries would only wait for each other. Who sets these himself is obeyed
+os.environ.setdefault(
+    "XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false --xla_cpu_multi_thread_eigen=false"
+)
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import jax
 import pytest
