@@ -74,6 +74,7 @@ def test_an_experiment_is_made_once(client, tmp_path):
 
 
 def test_lanes(client):
+    client.wait_for_workers(2, timeout=60)  # those that other tests killed take a moment to come back
     hold(lanes(client))
 
 
