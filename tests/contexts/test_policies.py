@@ -64,8 +64,10 @@ def test_search_over_weights_learns():
     strategy = phenes.es(problem.p, estimator, contexts.as_it_is, optax.sgd(0.5), 8, metric=phenes.metric.plain, std=0.1)
     q = search.IsotropicGaussian(theta, 0.1)
     _, info = once(lambda key: phenes.run(key, problem, strategy, q, steps=400))(jax.random.key(0))
-    assert jnp.mean(info.f_mean[:10]) < 0.6
-    assert jnp.mean(info.f_mean[-50:]) > 0.85
+    start, end = info.f_mean[:20], info.f_mean[-50:]
+    se = np.sqrt(0.25 / (8 * start.size) + 0.25 / (8 * end.size))  # of a difference of shares, at most
+    assert jnp.mean(end) - jnp.mean(start) > 5 * se
+    assert jnp.mean(end) > 0.85
 
 
 def test_the_information_mix_leaves_weights_alone_that_no_context_touches():

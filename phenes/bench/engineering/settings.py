@@ -1,13 +1,14 @@
 """What is run: problems, contenders, seeds, and how designs are judged."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from phenes import checks
 from phenes.problems.engineering import ENGINEERING, EngineeringProblem
 from phenes.problems.engineering.problem import DRAWS
+from phenes.store.stored import Stored
 
 LEAST = 300  # builds, below which nobody has begun
 TWICE = "filter"  # pass or fail says little of a single run: twice as many of them
@@ -26,7 +27,7 @@ class Part(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(Stored):
     """seeds: runs of each, twice as many of the filter. scale: of the builds of each problem, the same for all.
 
     draws: fresh builds by which the last design is judged. checkpoints: designs on the way, judged by `sketch` draws.
@@ -58,14 +59,6 @@ class Settings:
     def quick(cls) -> "Settings":
         """Under two minutes: everybody once, the filter twice, with a twentieth of the builds."""
         return cls(seeds=1, scale=0.05, draws=2000, checkpoints=3, sketch=200)
-
-    @classmethod
-    def from_stored(cls, stored: dict[str, Any]) -> "Settings":
-        """As JSON gives them back."""
-        try:
-            return cls(**stored)
-        except TypeError as error:
-            raise ValueError(f"the settings of the stored run are not those of this version: {error}") from error
 
     def builds(self, problem: str) -> int:
         return max(LEAST, round(self.scale * ENGINEERING[problem].budget))

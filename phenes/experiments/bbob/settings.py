@@ -12,6 +12,7 @@ from phenes import checks, estimators, metric, weightings
 from phenes.batch import Batch
 from phenes.search import Gaussian
 from phenes.search.gaussian import replace
+from phenes.store.stored import Stored
 
 EXPERIMENT = "bbob"
 MAIN = ("ES", "PAES", "PAES-Iq")
@@ -24,7 +25,7 @@ DISPUTED = (6, 20)  # those where weights by value are compared with weights by 
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(Stored):
     """draws: common random numbers behind E f. checkpoints: how many generations are recorded, evenly in their logarithm.
 
     printed, valued: the functions on which the printed formula and the weights by value run, of those in `functions`.
@@ -65,14 +66,6 @@ class Settings:
     def quick(cls) -> "Settings":
         """A minute on two cores: every figure, a fifth of the functions, a twelfth of the length."""
         return cls(functions=(1, 6, 8, 20, 23), seeds=3, generations=400, checkpoints=25)
-
-    @classmethod
-    def from_stored(cls, stored: dict[str, Any]) -> "Settings":
-        """As JSON gives them back."""
-        try:
-            return cls(**stored)
-        except TypeError as error:
-            raise ValueError(f"the settings of the stored run are not those of this version: {error}") from error
 
     @property
     def recorded(self) -> np.ndarray:

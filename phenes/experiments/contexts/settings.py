@@ -1,13 +1,14 @@
 """What is run: data sets, methods by name with the settings each is tried at, and the sizes."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from phenes import checks, estimators
 from phenes.contexts.weights import LEAST_DOUBT
 from phenes.experiments.contexts import learners, peers
 from phenes.experiments.contexts.data import MAKERS
 from phenes.experiments.contexts.learners import Build, Point
+from phenes.store.stored import Stored
 
 EXPERIMENT = "contexts"
 FULL = "logistic"
@@ -104,7 +105,7 @@ METHODS: dict[str, Method] = {
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(Stored):
     """rounds: contexts that come. points: how often accuracy is measured. totals: sums of alpha at which variances are compared, the
     first of which learners have. experts: in a mixture. methods and sets: what is run; all of it if empty."""
 
@@ -140,14 +141,6 @@ class Settings:
     def quick(cls) -> "Settings":
         """Everything, on few seeds and a tenth of the rounds; most of its time is compilation."""
         return cls(seeds=3, rounds=4000, points=20, batch=200)
-
-    @classmethod
-    def from_stored(cls, stored: dict[str, Any]) -> "Settings":
-        """As JSON gives them back."""
-        try:
-            return cls(**stored)
-        except TypeError as error:
-            raise ValueError(f"the settings of the stored run are not those of this version: {error}") from error
 
     def rounds_of(self, name: str) -> int:
         return self.rounds // SHORTER.get(name, 1)

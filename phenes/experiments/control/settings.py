@@ -10,10 +10,11 @@ from phenes.experiments.control.rival import Rival
 from phenes.rl import training
 from phenes.rl.training import Settings as Training
 from phenes.rl.trajectories import Genotype, Reparameterised
+from phenes.store.stored import Stored
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(Stored):
     """environment: its id. target: the return that counts as learnt; of the population, or with `by_mean_policy` of the mean policy with
     its best actions. few: seeds of all methods but the default, if not `seeds`. generations: of the paper's methods; ours: of all others.
     keep_on: play them all, also after the target. bar: so many episodes are asked of the default.
@@ -46,14 +47,6 @@ class Settings:
 
     def length(self, method: str) -> int:
         return self.generations if METHODS[method].papers else self.ours
-
-    @classmethod
-    def from_stored(cls, stored: dict[str, Any]) -> "Settings":
-        """As JSON gives them back."""
-        try:
-            return cls(**stored)
-        except TypeError as error:
-            raise ValueError(f"the settings of the stored run are not those of this version: {error}") from error
 
 
 class Method(NamedTuple):

@@ -9,6 +9,7 @@ from phenes.rl import tabular
 from phenes.rl.tabular import moves
 from phenes.rl.tabular.learners import Learner
 from phenes.rl.tabular.table import Table
+from phenes.store.stored import Stored
 
 EXPERIMENT = "frozenlake"
 ENVIRONMENT = "FrozenLake-v1"
@@ -17,7 +18,7 @@ LAST = 50  # generations that the final reward is averaged over, as in the paper
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(Stored):
     """sigmas: spreads of ES. totals: sums of alpha, S. clean: those of the clean experiment. rate: of plain gradient ascent, the paper's.
 
     natural: rate of the natural gradient in units of 1 + S (`moves.kept`). target: the exact value that counts as learnt.
@@ -58,14 +59,6 @@ class Settings:
     def quick(cls) -> "Settings":
         """A minute on two cores, most of it compilation: every figure, few seeds, a fifth of the length."""
         return cls(seeds=3, generations=100, sigmas=(0.01, 0.1, 1.0), totals=(0.4, 1.0, 4.0), clean=(1.0,))
-
-    @classmethod
-    def from_stored(cls, stored: dict[str, Any]) -> "Settings":
-        """As JSON gives them back."""
-        try:
-            return cls(**stored)
-        except TypeError as error:
-            raise ValueError(f"the settings of the stored run are not those of this version: {error}") from error
 
     @property
     def parts(self) -> tuple[str, ...]:

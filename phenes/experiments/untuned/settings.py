@@ -1,15 +1,15 @@
 """What is run: environments, and how many episodes each method may play in them."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from phenes import checks
+from phenes.store.stored import Stored
 
 METHODS = ("ES", "default")  # of `control.METHODS`
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(Stored):
     """episodes: of every run in the environment of the same place."""
 
     environments: tuple[str, ...] = ("Acrobot-v1", "MountainCarContinuous-v0", "HalfCheetah-v5", "Hopper-v5")
@@ -30,14 +30,6 @@ class Settings:
 
     def budget(self, environment: str) -> int:
         return self.episodes[self.environments.index(environment)]
-
-    @classmethod
-    def from_stored(cls, stored: dict[str, Any]) -> "Settings":
-        """As JSON gives them back."""
-        try:
-            return cls(**stored)
-        except TypeError as error:
-            raise ValueError(f"the settings of the stored run are not those of this version: {error}") from error
 
     @classmethod
     def quick(cls) -> "Settings":
