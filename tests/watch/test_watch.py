@@ -3,9 +3,8 @@
 import contextlib
 import json
 import re
-import shutil
-import subprocess
 import threading
+import time
 import urllib.error
 import urllib.request
 
@@ -17,8 +16,9 @@ from phenes.store import Store
 from phenes.watch import reading
 from phenes.watch.server import serve
 from tests.test_cli import call, one_line
+from tests.watch.browser import CHROMIUM, DRIVER, browser
 
-BROWSER = next((name for name in ("chromium", "chromium-browser", "google-chrome") if shutil.which(name)), None)
+pytestmark = pytest.mark.machine
 
 
 def f(x):
@@ -131,54 +131,46 @@ def test_the_page_is_self_contained_and_for_this_machine_only(path):
             error.value.close()
 
 
-# the script of the page, with the elements that the page has: each knows its text, its attributes and its children
-LOOK = """
-const address = process.argv[1];
-const html = await (await fetch(address)).text();
-class Element {
-  constructor(name) { this.name = name; this.attributes = {}; this.children = []; this.textContent = ""; }
-  setAttribute(name, value) { this.attributes[name] = String(value); }
-  appendChild(child) { this.children.push(child); }
-  replaceChildren() { this.children = []; }
-}
-const elements = Object.fromEntries([...html.matchAll(/<(\\w+)(?: [^>]*)? id="(\\w+)"/g)].map(m => [m[2], new Element(m[1])]));
-const page = {title: "", getElementById: id => elements[id], createElementNS: (space, name) => new Element(name)};
-const script = html.match(/<script>([^]*)<\\/script>/)[1];
-await new Promise(again => new Function("document", "fetch", "setTimeout", script)(page, path => fetch(new URL(path, address)), again));
-const curves = id => elements[id].children.filter(child => child.name === "polyline");
-const lines = id => curves(id).map(curve => curve.attributes.points.split(" ").length);
-const text = Object.fromEntries(Object.entries(elements).map(([id, element]) => [id, element.textContent]));
-console.log(JSON.stringify({text, title: page.title, lines: Object.fromEntries(["value", "steps", "gains"].map(id => [id, lines(id)]))}));
-"""
-
-
-@pytest.mark.skipif(shutil.which("node") is None, reason="there is no node on this machine")
-def test_the_script_of_the_page_follows_a_live_run(tmp_path):
-    """In a real engine of JavaScript, though not in a browser: what it fetches, and what it makes of it."""
+@pytest.mark.skipif(None in (CHROMIUM, DRIVER), reason="there is no chromium with its chromedriver on this machine")
+def test_the_page_in_a_browser_follows_a_live_run(tmp_path):
+    """What it draws after a few generations, after more of them, at the end, and when the server is gone."""
     path, seen = tmp_path / "live.db", []
 
     def look(result):
-        if result.nit == 4:
-            with page(path) as address:
-                command = ["node", "--input-type=module", "-e", LOOK, address]
-                seen.append((result, subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout))
+        if result.nit == 1:
+            address = stack.enter_context(page(path))
+            shown.go(address)
+        if result.nit in (4, 8):
+            seen.append((result, until(shown, "done", str(result.nfev))))
 
-    phenes.minimize(f, np.full(3, 1.5), 0.5, 0.1, budget=100, seed=1, checkpoint=path, callback=look)
-    ((result, out),) = seen
-    shown = json.loads(out)
-    assert shown["text"]["title"] == f"run 1 of {path}"
-    assert shown["text"]["state"].startswith("running")
-    assert shown["text"]["done"] == result.nfev
-    assert shown["lines"] == {"value": [4], "steps": [4, 4], "gains": [4]}
-    assert float(shown["text"]["mean"].split(", ")[0]) == pytest.approx(result.x[0], rel=1e-4)
+    with browser(tmp_path / "profile") as shown:
+        with contextlib.ExitStack() as stack:
+            end = phenes.minimize(f, np.full(3, 1.5), 0.5, 0.1, budget=100, seed=1, checkpoint=path, callback=look)
+            last = until(shown, "done", "100")
+            last_state = until(shown, "state", "done")
+            assert shown.complaints() == []
+        assert "cannot be read now" in until(shown, "state", "cannot")["state"]
+    assert [result.nit for result, _ in seen] == [4, 8]
+    for result, text in seen:
+        assert text["title"] == f"run 1 of {path}"
+        assert text["state"].startswith("running")
+        assert float(text["mean"].split(", ")[0]) == pytest.approx(result.x[0], rel=1e-4, abs=1e-6)
+        assert (text["points"]["value"], text["points"]["steps"]) == ([result.nit], [result.nit] * 2)
+        assert 0 < text["points"]["gains"][0] <= result.nit  # an infinite gain is not drawn
+    assert int(last["failed"]) == end.failed > 0
+    assert last_state["state"].startswith("done")
 
 
-@pytest.mark.skipif(BROWSER is None, reason="there is no chromium on this machine")
-def test_the_page_in_a_browser(path, tmp_path):
-    with page(path) as address:
-        options = ["--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=4000", f"--user-data-dir={tmp_path}"]
-        command = [str(BROWSER), *options, "--dump-dom", address]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    assert "<polyline" in done.stdout, done.stderr
-    assert re.search(r'id="done">400<', done.stdout)
-    assert "run 2 of" in done.stdout
+POINTS = """return Object.fromEntries(["value", "steps", "gains"].map(id => [id,
+    [...document.querySelectorAll(`#${id} polyline`)].map(line => line.points.length)]))"""
+
+
+def until(shown, name, start):
+    """The texts of the page as soon as one of them starts like this; it asks for news every second."""
+    deadline = time.monotonic() + 20
+    while True:
+        text = shown.texts("title", "state", "done", "failed", "mean") | {"points": shown.run(POINTS)}
+        if text[name].startswith(start):
+            return text
+        assert time.monotonic() < deadline, text
+        time.sleep(0.05)
