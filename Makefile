@@ -11,9 +11,9 @@ demo: $(VENV)/.installed
 test: $(VENV)/.installed-dev
 	$(BIN)/pytest -n 2 --dist loadfile
 
-# the laws once more, with a million individuals each
+# the laws once more: every pair of laws, with a million individuals each
 laws: $(VENV)/.installed-dev
-	PHENES_LAW_CHUNKS=1000 $(BIN)/pytest -n 2 --dist worksteal tests/laws
+	PHENES_LAWS=whole $(BIN)/pytest -n 2 --dist worksteal tests/laws
 
 check: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

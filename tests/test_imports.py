@@ -5,6 +5,10 @@ import statistics
 import subprocess
 import sys
 
+import pytest
+
+pytestmark = pytest.mark.machine
+
 # names are loaded when they are first used: touch them all
 EVERYTHING = "import phenes; [getattr(phenes, name) for name in phenes.__all__]"
 FORBIDDEN = ["matplotlib", "gymnasium", "typer", "rich", "dask", "ray", "cma", "cmaes", "evosax", "cocoex", "scipy.stats"]

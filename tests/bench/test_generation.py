@@ -20,6 +20,8 @@ from phenes.bench.generation.rows import Timed
 from phenes.bench.generation.timing import rounds
 from tests.optimised import measured
 
+pytestmark = pytest.mark.machine
+
 N = 100
 SMALL = Settings(dims=(40,), popsize=N, repeats=5, pieces_dims=(), scaling_dims=(), full_dims=())
 

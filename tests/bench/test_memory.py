@@ -1,9 +1,11 @@
 """The bench of memory measures what it says; `phenes bench memory` goes on to a million evaluations."""
 
-import numpy as np
 import pytest
 
 from phenes.bench import memory
+from tests.optimised import measured
+
+pytestmark = pytest.mark.machine
 
 
 def test_a_short_run_is_measured_in_a_process_of_its_own():
@@ -15,10 +17,12 @@ def test_a_short_run_is_measured_in_a_process_of_its_own():
 
 
 def test_what_is_held_is_seen():
-    before = memory.resident()
-    held = np.ones(30_000_000 // 8)
-    assert 25 < memory.resident() - before < 60
-    assert held.size
+    """In a fresh process: this one may have free pages left from earlier tests."""
+    grown = measured(
+        "import numpy as np; from phenes.bench import memory; before = memory.resident(); held = np.ones(100_000_000 // 8);"
+        "print(memory.resident() - before)"
+    )
+    assert 90 < grown < 130
 
 
 def test_ask_and_tell_passes_all_marks():

@@ -11,6 +11,8 @@ from rich.console import Console
 from phenes.bench import rollouts
 from phenes.bench.rollouts import Settings
 
+pytestmark = pytest.mark.machine
+
 SMALL = Settings(environments=("CartPole-v1",), popsize=6, limit=40, repeats=1)
 
 

@@ -11,6 +11,8 @@ import pytest
 from phenes.bench import survive
 from phenes.bench.survive import program, rounds
 
+pytestmark = pytest.mark.machine
+
 
 def test_a_run_survives():
     done = survive.run(survive.Settings(kills=3, engines=("loky",), budget=120, pause=0.2, seed=0))

@@ -1,8 +1,11 @@
 """The benches of evaluation run, and their tables say what was measured. No times are asserted: machines are busy."""
 
 import numpy as np
+import pytest
 
 from phenes.bench import asynchronous, workers
+
+pytestmark = pytest.mark.machine
 
 
 def test_the_table_of_engines():

@@ -13,6 +13,8 @@ from tests.evaluate.objectives import DiesAt, Logged, lines, sleeps, wrong_in_ma
 from tests.evaluate.test_evaluate import collect, column
 from tests.evaluate.test_lanes import hold
 
+pytestmark = pytest.mark.machine
+
 
 @pytest.fixture(scope="module")
 def client():

@@ -16,6 +16,8 @@ import pytest
 from phenes.evaluate import Evaluate, engines
 from tests.evaluate.objectives import DiesAt, Logged, lines, never_returns, sleeps, wrong_in_many_ways
 
+pytestmark = pytest.mark.machine
+
 
 def collect(evaluate, points, during=lambda count: None):
     """{index: outcome} of all points, and the order in which they came."""

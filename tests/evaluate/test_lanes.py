@@ -8,6 +8,8 @@ import pytest
 
 from phenes.evaluate.lanes import Lanes, OwnProcesses, Shared, lanes
 
+pytestmark = pytest.mark.machine
+
 
 def hold(several: Lanes) -> None:
     """Each lane is one worker, and stays it; one that is killed is replaced, and the other does not notice."""

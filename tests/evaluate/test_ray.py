@@ -10,6 +10,8 @@ from tests.evaluate.objectives import DiesAt, lines, sleeps, wrong_in_many_ways
 from tests.evaluate.test_evaluate import collect, column
 from tests.evaluate.test_lanes import hold
 
+pytestmark = pytest.mark.machine
+
 
 @pytest.fixture(scope="module")
 def cluster():

@@ -198,6 +198,7 @@ class TestWorkers:
             assert "f01/ES" in run
             assert "f06/ES" not in run
 
+    @pytest.mark.machine
     def test_interrupt_ends_the_processes(self):
         code = (
             "import sys, time, signal, os\n"

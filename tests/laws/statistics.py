@@ -14,7 +14,8 @@ from phenes.batch import Batch, realise
 
 SIGMAS = 5.0  # several thousand comparisons are made: one in 1.7 million falls outside by chance
 CHUNK = 1000  # individuals
-CHUNKS = int(os.environ.get("PHENES_LAW_CHUNKS", "50"))  # `make laws` asks for 1000: a million individuals
+WHOLE = os.environ.get("PHENES_LAWS") == "whole"  # `make laws`: every pair, and a million individuals each
+CHUNKS = 1000 if WHOLE else 50
 MANY = max(CHUNKS, 200)  # enough to see a wrong formula fail
 
 

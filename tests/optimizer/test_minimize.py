@@ -154,6 +154,7 @@ print(result.nfev, repr(result.x.tolist()))
 """
 
 
+@pytest.mark.machine
 def test_a_killed_run_goes_on_where_it_was(tmp_path):
     path, command = tmp_path / "run.db", [sys.executable, "-c", PROGRAM, str(tmp_path / "run.db")]
     process = subprocess.Popen(command)

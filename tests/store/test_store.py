@@ -13,6 +13,8 @@ import pytest
 
 from phenes.store import Store
 
+pytestmark = pytest.mark.machine
+
 SETTINGS = {"seeds": 2, "functions": (1, 2)}
 
 

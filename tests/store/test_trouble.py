@@ -14,6 +14,8 @@ import phenes
 from phenes.store import Store
 from phenes.store.lock import held
 
+pytestmark = pytest.mark.machine
+
 
 def sphere(x):
     return float(np.sum(x**2))

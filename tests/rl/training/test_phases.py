@@ -17,6 +17,8 @@ from phenes.rl.training.generation import Learner
 from phenes.rl.training.settings import Settings
 from phenes.rl.trajectories import Genotype, ScoreAtMean, by_signal, credited, curved_mix, guarded_mix, linearised, mix
 
+pytestmark = pytest.mark.machine
+
 
 @pytest.fixture(scope="module", autouse=True)
 def as_optax_needs_it():

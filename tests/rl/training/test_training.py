@@ -119,6 +119,7 @@ training.train("CartPole-v1", seed=3, generations=10, popsize=6, hidden=(8,), op
 """
 
 
+@pytest.mark.machine
 def test_a_killed_run_goes_on_exactly(trained, tmp_path):
     child = subprocess.Popen([sys.executable, "-c", KILLED, str(tmp_path / "c")], stdout=subprocess.PIPE, text=True)
     with child:
