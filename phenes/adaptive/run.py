@@ -9,6 +9,8 @@ from phenes.adaptive.quadratic import axis_features, features_of
 from phenes.adaptive.space import Space
 from phenes.adaptive.state import Run
 
+MOST_ROWS = 20_000  # of a run whose size is the population's doing
+
 
 def start(space: Space, mean: np.ndarray, width: float, popsize: int, value_noise: float = 0.0) -> Run:
     """A run from `mean` (in x) with `width` times the user's start width."""
@@ -16,7 +18,8 @@ def start(space: Space, mean: np.ndarray, width: float, popsize: int, value_nois
     normal = Normal(space.to_y(mean), space.start() * width**2 + (np.diag(space.c) if space.full else space.c))
     normal.settle(space.c)
     zero = np.zeros(space.dim)
-    archive = Archive(space.dim, max(20 * p if space.full else 2 * p, 20 * popsize, 1000))
+    # restarts double their populations; what is kept must not grow with them beyond what models and medians are made of
+    archive = Archive(space.dim, max(20 * p if space.full else 2 * p, min(20 * popsize, MOST_ROWS), 2 * popsize, 1000))
     return Run(normal, cma.Paths(zero, zero), archive, popsize, next_fit=int(1.3 * axis_features(space.dim)) + 1, value_noise=value_noise)
 
 
