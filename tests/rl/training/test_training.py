@@ -262,8 +262,8 @@ def test_mp4(trained, tmp_path):
     assert render.render(trained, tmp_path / "film.mp4").read_bytes()[4:8] == b"ftyp"
 
 
-@pytest.mark.skipif(shutil.which("ffmpeg") is not None, reason="ffmpeg is there")
-def test_mp4_without_ffmpeg_is_refused_before_learning(capsys, tmp_path):
+def test_mp4_without_ffmpeg_is_refused_before_learning(capsys, tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
     code, _, err = call(capsys, "CartPole-v1", "--render", tmp_path / "film.mp4", "--out", tmp_path)
     assert code
     assert "needs the program ffmpeg" in err
