@@ -127,7 +127,7 @@ def test_truncated_normal(low, high, key):
     assert stats.kstest(draws, stats.truncnorm(low, high).cdf).pvalue > 1e-4
 
 
-@pytest.mark.parametrize("d", [1, 2, 3, 5, 8, 17, 40, 64, 100, 160, 161])
+@pytest.mark.parametrize("d", [1, 2, 5, 17, 40, 100, 161])
 def test_inverse_of_a_triangle(d):
     a = np.random.default_rng(d).normal(size=(d, d + 5))
     L = np.linalg.cholesky(a @ a.T / d + 1e-3 * np.eye(d))

@@ -33,21 +33,22 @@ def smooth(pair):
 def test_identities(pair):
     """What holds to rounding, in one compilation: closed forms equal their one-line definitions; posterior x marginal = joint; the
     posterior of what was not measured is the prior; an individual does not depend on the size of the population (the key to equal
-    runs on 1 or 8 workers)."""
+    runs on 1 or 8 workers). Of pairs like one before only the score, which knows both q and p."""
     p, w = pair.p, jnp.linspace(-1.0, 1.5, 16)
 
     def sides(q, batch):
-        both = {
-            "genotype": (
-                flat(estimators.genotype(p, q, batch, w)),
-                flat(score(lambda q: jax.vmap(q.log_prob)(batch.theta), q, w)),
-            )
-        }
+        both = {}
         if hasattr(p, "marginal"):
             both["phenotype"] = (
                 flat(estimators.phenotype(p, q, batch, w)),
                 flat(score(lambda q: jax.vmap(p.marginal(q).log_prob)(batch.x), q, w)),
             )
+            if not pairs.chosen([pair]):
+                return both
+        both["genotype"] = (
+            flat(estimators.genotype(p, q, batch, w)),
+            flat(score(lambda q: jax.vmap(q.log_prob)(batch.theta), q, w)),
+        )
         if smooth(pair):
             both["reparameterised"] = (
                 flat(estimators.reparameterised(p, q, batch, w)),
@@ -77,7 +78,7 @@ def test_identities(pair):
 WITHOUT_GATE = [pair for pair in pairs.MARGINAL_PAIRS if not isinstance(pair.q, search.Gate)]
 
 
-@pytest.mark.parametrize("pair", pairs.in_the_mean(WITHOUT_GATE), ids=repr)
+@pytest.mark.parametrize("pair", pairs.chosen(WITHOUT_GATE), ids=repr)
 def test_laws_in_the_mean(pair, key):
     """What holds in expectation, over a million individuals, in one compilation:
 
@@ -142,7 +143,7 @@ def test_experts_are_summed_over():
         np.testing.assert_allclose(got, by_hand, rtol=1e-12)
 
 
-MEASURED = [pair for pair in pairs.REAL_PAIRS if "linear" not in pair.name]
+MEASURED = [pair for pair in pairs.chosen(pairs.REAL_PAIRS) if "linear" not in pair.name]
 
 
 @pytest.mark.parametrize("pair", MEASURED, ids=repr)
