@@ -9,6 +9,8 @@ from phenes.adaptive import run as runs
 from phenes.adaptive.space import Space
 from phenes.adaptive.state import Run
 
+LARGEST = 20_000  # population of a restart, unless the user's own is of that order
+
 
 def default_popsize(space: Space) -> int:
     """The textbook's, with noise as well: the models do the averaging. Of 10, 18 and 30 at d = 10, 10 was best."""
@@ -74,8 +76,8 @@ def challenge(plan: Plan, space: Space, x0: np.ndarray, value_noise: float, rng:
     plan.is_large = plan.spent_large <= plan.spent_small
     boxed = np.isfinite(space.lower) & np.isfinite(space.upper)
     if plan.is_large:
-        # textbook of BIPOP: each large population is twice the one before
-        popsize, width = round(3.3 * plan.small) * 2**plan.large, 3.0
+        # textbook of BIPOP: each large population is twice the one before, as far as memory is to be bounded
+        popsize, width = min(round(3.3 * plan.small) * 2**plan.large, max(LARGEST, 4 * plan.small)), 3.0
         plan.large += 1
     else:
         popsize, width = plan.small, 3 * 10 ** (-2 * rng.random())  # also narrow ones: a wide search falls into the same basin again

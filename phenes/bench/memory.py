@@ -23,7 +23,7 @@ KINDS = ("in memory", "with a checkpoint", "ask and tell")
 class Settings:
     """marks: evaluations after which the process is measured; the last is the budget."""
 
-    marks: tuple[int, ...] = (10_000, 100_000, 1_000_000)
+    marks: tuple[int, ...] = (10_000, 100_000, 200_000, 500_000, 1_000_000)
     kinds: tuple[str, ...] = KINDS
     dim: int = 10
     popsize: int = 1000

@@ -9,6 +9,7 @@ import pytest
 from phenes.evaluate import Evaluate
 from phenes.evaluate.lanes import lanes
 from tests.evaluate.clusters import dask_client
+from tests.evaluate.learning import learns_as_one_process
 from tests.evaluate.objectives import DiesAt, Logged, lines, sleeps, wrong_in_many_ways
 from tests.evaluate.test_evaluate import collect, column
 from tests.evaluate.test_lanes import hold
@@ -91,3 +92,7 @@ def test_no_scheduler_there(monkeypatch):
     monkeypatch.setattr("phenes.evaluate.dask.CONNECT", 1)
     with pytest.raises(ValueError, match=r"there is no Dask scheduler at 127\.0\.0\.1:9"):
         Evaluate(sleeps, workers="dask://127.0.0.1:9")
+
+
+def test_learning(client):
+    learns_as_one_process(client)
