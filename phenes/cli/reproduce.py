@@ -4,7 +4,7 @@ import dataclasses
 import importlib
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_origin, get_type_hints
 
 import typer
 
@@ -34,18 +34,25 @@ def reproduce(
     end(as_json, results if figure == "all" else results[figure])
 
 
-def _changes(texts: list[str]) -> dict[str, Any]:
-    """ours=40, methods=["ES", "default"]: values are JSON, or else text."""
+def _changes(texts: list[str]) -> dict[str, str]:
     changes = {}
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals:
-            raise typer.BadParameter(f"--set must be NAME=VALUE, as generations=100, got {text!r}")
-        try:
-            changes[name] = json.loads(value)
-        except json.JSONDecodeError:
-            changes[name] = value
+            raise typer.BadParameter(f"--set must be NAME=VALUE, as generations=100 or methods=ES,default, got {text!r}")
+        changes[name] = value
     return changes
+
+
+def read_setting(value: Any, kind: Any) -> Any:
+    """40; ES,default where there are several: values are JSON, or else text."""
+    if not isinstance(value, str):
+        return value
+    try:
+        read = json.loads(value)
+    except json.JSONDecodeError:
+        read = [read_setting(each.strip(), None) for each in value.split(",")] if get_origin(kind) is tuple else value
+    return [read] if get_origin(kind) is tuple and not isinstance(read, list) else read
 
 
 def _reproduce(name: str, out: Path, quick: bool, resume: bool, changes: dict[str, Any]) -> dict[str, Any]:
@@ -54,10 +61,10 @@ def _reproduce(name: str, out: Path, quick: bool, resume: bool, changes: dict[st
 
     module = importlib.import_module(f"phenes.experiments.{name}")
     settings = module.Settings.quick() if quick else module.Settings()
-    there = [f.name for f in dataclasses.fields(settings)]
+    there = get_type_hints(module.Settings)
     if unknown := [setting for setting in changes if setting not in there]:
         raise typer.BadParameter(f"{name} has no setting {unknown[0]!r}, only {', '.join(there)}")
-    settings = dataclasses.replace(settings, **changes)
+    settings = dataclasses.replace(settings, **{setting: read_setting(value, there[setting]) for setting, value in changes.items()})
     with progress(name) as advance:
         path = module.run(settings, out, resume, advance)
     with Store(path, create=False) as store:

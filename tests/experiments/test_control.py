@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from phenes import cli, workers
+from phenes.cli.reproduce import read_setting
 from phenes.experiments import cartpole, control, pendulum, report, swimmer, untuned
 from phenes.experiments.control import claims, results
 from phenes.experiments.control.settings import METHODS
@@ -139,10 +140,24 @@ def test_settings():
 
 
 @pytest.mark.parametrize(
-    ("change", "says"), [("nonsense=1", "has no setting 'nonsense', only environment"), ("ours", "NAME=VALUE"), ("ours=-1", "ours must be")]
+    ("change", "says"),
+    [
+        ("nonsense=1", "has no setting 'nonsense', only environment"),
+        ("ours", "NAME=VALUE"),
+        ("ours=-1", "ours must be"),
+        ("methods=ES,nobody", "got ES, nobody"),
+    ],
 )
 def test_settings_from_the_command_line_that_are_wrong(capsys, tmp_path, change, says):
     with pytest.raises(SystemExit) as end:
         cli.main(["reproduce", "cartpole", "--set", change, "--out", str(tmp_path)])
     assert end.value.code
     assert says in " ".join(capsys.readouterr().err.split())
+
+
+def test_settings_of_the_command_line():
+    read = {text: read_setting(text, kind) for text, kind in (("40", int), ("1", tuple[int, ...]), ("ES, default", tuple[str, ...]))}
+    assert read == {"40": 40, "1": [1], "ES, default": ["ES", "default"]}
+    assert read_setting("0.1,2", tuple[float, ...]) == [0.1, 2]
+    assert read_setting('["ES"]', tuple[str, ...]) == ["ES"]
+    assert read_setting("CartPole-v1", str) == "CartPole-v1"
