@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from phenes.bench import estimators
-from phenes.bench.estimators import Ratio, Row, Settings
+from phenes.bench.estimators import Ratio, Row, Settings, cells, measure
 
 TINY = Settings(dims=(3,), ratios=(0.5,), samples=16_000, full_dim=None, noise_dim=None, auxiliaries=8)
 
@@ -21,7 +21,7 @@ def by_name(rows: list[Row]) -> dict[str, Row]:
     return {row.estimator: row for row in rows}
 
 
-def only(cell: estimators.Cell, name: str) -> estimators.Cell:
+def only(cell: cells.Cell, name: str) -> cells.Cell:
     """The cell with one estimator, and the one it is compared with."""
     return cell._replace(plain={"phenotype": cell.plain["phenotype"], name: cell.plain[name]}, pairs={})
 
@@ -86,8 +86,8 @@ def test_unbiased_estimators_show_no_bias(rows):
 
 def test_bias_is_seen_where_there_is_one(monkeypatch):
     """Laplace noise: the linear guess at the posterior misses the spread by far more than its standard error."""
-    cell = next(cell for cell in estimators._other_laws(2, {}) if cell.noise == "Laplace")
-    monkeypatch.setattr(estimators, "_cells", lambda settings: [only(cell, "biased_linear")])
+    cell = next(cell for cell in cells.cells_of_other_laws(2, {}) if cell.noise == "Laplace")
+    monkeypatch.setattr(cells, "cells_of", lambda settings: [only(cell, "biased_linear")])
     row = by_name(estimators.run(TINY))["biased_linear"]
     assert row.biased
     assert row.bias_spread.value > 4 * row.bias_spread.se
@@ -95,7 +95,7 @@ def test_bias_is_seen_where_there_is_one(monkeypatch):
 
 
 def test_full_covariance_cell_keeps_the_isotropic_ratios(monkeypatch):
-    monkeypatch.setattr(estimators, "_cells", lambda settings: [only(estimators._full(3, 0.5, {}), "genotype")])
+    monkeypatch.setattr(cells, "cells_of", lambda settings: [only(cells.full_cell(3, 0.5, {}), "genotype")])
     assert by_name(estimators.run(TINY))["genotype"].agrees
 
 
@@ -117,16 +117,16 @@ def test_table_shows_every_row(rows):
 
 def test_progress_counts_cells(monkeypatch):
     seen = []
-    monkeypatch.setattr(estimators, "_cells", lambda settings: [estimators._isotropic(3, c, {}) for c in (0.5, 1.0)])
+    monkeypatch.setattr(cells, "cells_of", lambda settings: [cells.isotropic_cell(3, c, {}) for c in (0.5, 1.0)])
     estimators.run(TINY, lambda done, total: seen.append((done, total)))
     assert seen == [(1, 2), (2, 2)]
 
 
 def test_one_compilation_serves_all_ratios(monkeypatch):
-    monkeypatch.setattr(estimators, "_cells", lambda settings: [estimators._isotropic(3, c, {}) for c in (0.25, 0.75)])
-    before = estimators._measure._cached._cache_size()
+    monkeypatch.setattr(cells, "cells_of", lambda settings: [cells.isotropic_cell(3, c, {}) for c in (0.25, 0.75)])
+    before = measure.measured._cached._cache_size()
     estimators.run(TINY)
-    assert estimators._measure._cached._cache_size() - before <= 3  # plain, auxiliary (none here), pairs
+    assert measure.measured._cached._cache_size() - before <= 3  # plain, auxiliary (none here), pairs
 
 
 @pytest.mark.parametrize("wrong", [{"samples": 100}, {"dims": (0,)}, {"ratios": (-1.0,)}])
