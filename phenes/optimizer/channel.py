@@ -12,6 +12,8 @@ import numpy as np
 
 DRAWS = 4096  # for the moments of a law that only samples: its standard deviation is then known to about 1 %
 
+BLOCK = 64  # individuals that a law is asked for at a time
+
 
 class Moments(NamedTuple):
     """Mean and covariance ([d] if diagonal, else [d, d]) of the pulled-back x around theta."""
@@ -185,14 +187,15 @@ def _root(cov: np.ndarray) -> np.ndarray:
 
 
 def _sample(law: Any, seed: int, generation: int, theta: np.ndarray) -> np.ndarray:
-    """x_i ~ p_theta_i in double precision. Populations are padded to a power of two: few shapes, few compilations."""
+    """x_i ~ p_theta_i in double precision, in blocks of one size: one compilation for populations of any size."""
     import jax
 
     n = len(theta)
-    padded = np.concatenate([theta, np.repeat(theta[-1:], max(1 << (n - 1).bit_length(), 64) - n, axis=0)])
+    padded = np.concatenate([theta, np.repeat(theta[-1:], -n % BLOCK, axis=0)])
     with jax.enable_x64(True):
         key = jax.random.fold_in(jax.random.key(seed), generation)
-        return np.asarray(_compiled()(law, key, jax.numpy.asarray(padded)))[:n]
+        blocks = [_compiled()(law, key, np.asarray(i), padded[i : i + BLOCK]) for i in range(0, n, BLOCK)]
+        return np.concatenate([np.asarray(block) for block in blocks])[:n]
 
 
 @functools.cache
@@ -202,10 +205,13 @@ def _compiled() -> Any:
 
     from phenes.batch import realise
 
-    @eqx.filter_jit
-    def draw(law, key, theta):
+    # laws that sample by rejection take seconds to optimise, and are no faster for it
+    quickly = {"xla_backend_optimization_level": 1, "xla_cpu_use_fusion_emitters": False} if jax.default_backend() == "cpu" else {}
+
+    @eqx.filter_jit(compiler_options=quickly)
+    def draw(law, key, first, theta):
         # a key of its own for each individual, whatever the size of the population
-        keys = jax.vmap(lambda i: jax.random.fold_in(key, i))(jax.numpy.arange(len(theta)))
+        keys = jax.vmap(lambda i: jax.random.fold_in(key, i))(first + jax.numpy.arange(len(theta)))
         return jax.vmap(lambda key, theta: realise(law, key, theta[None])[0])(keys, theta)
 
     return draw
