@@ -208,7 +208,7 @@ def _compiled() -> Any:
     # laws that sample by rejection take seconds to optimise, and are no faster for it
     quickly = {"xla_backend_optimization_level": 1, "xla_cpu_use_fusion_emitters": False} if jax.default_backend() == "cpu" else {}
 
-    @eqx.filter_jit(compiler_options=quickly)
+    @eqx.filter_jit(compiler_options=quickly)  # pyright: ignore[reportCallIssue]  # goes on to jax.jit
     def draw(law, key, first, theta):
         # a key of its own for each individual, whatever the size of the population
         keys = jax.vmap(lambda i: jax.random.fold_in(key, i))(first + jax.numpy.arange(len(theta)))
