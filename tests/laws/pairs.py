@@ -247,7 +247,7 @@ AGAIN = {
     *("isotropic-lowrank", "isotropic-linear", "diagonal-mixture", "isotropic-mixture", "diagonal-multivariate-t"),
     *("isotropic-multivariate-t", "isotropic-student-t", "diagonal-laplace", "isotropic-uniform", "diagonal-saturating"),
     *("diagonal-rounding", "gamma-poisson-exposure", "repeated-diagonal", "repeated-bernoulli", "repeated-poisson"),
-    *("repeated-multinomial", "diagonal-heteroscedastic", "isotropic-heteroscedastic"),
+    *("repeated-multinomial", "diagonal-heteroscedastic", "isotropic-heteroscedastic", "conjugate-bernoulli", "dirichlet-single"),
 }
 assert {pair.name for pair in PAIRS} >= AGAIN
 
