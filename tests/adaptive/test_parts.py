@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from phenes.adaptive import box, cma, newton, quadratic
+from phenes.adaptive import box, cma, newton, quadratic, restarts
 from phenes.adaptive.archive import Archive
 from phenes.adaptive.normal import Normal
 from phenes.adaptive.record import from_record, to_record
@@ -128,3 +128,14 @@ def test_the_archive_keeps_the_newest_and_forgets_failures():
     assert archive.f.size < 1000
     again = from_record(Archive, to_record(archive))
     assert np.array_equal(again.newest(50)[1], archive.newest(50)[1])
+
+
+def test_restarts_double_their_populations_in_bounded_memory():
+    space, rng = make_space(np.ones(3), np.ones(3), **NO_BOX), np.random.default_rng(0)
+    plan, large = restarts.Plan(1000), []
+    for _ in range(12):
+        run = restarts.challenge(plan, space, np.zeros(3), 0.0, rng)
+        large.append(run.popsize)
+        assert run.archive.capacity <= 2 * restarts.LARGEST
+    assert large == [3300, 6600, 13_200, *[restarts.LARGEST] * 9]
+    assert restarts.challenge(restarts.Plan(30_000), space, np.zeros(3), 0.0, rng).popsize == 99_000
