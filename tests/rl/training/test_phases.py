@@ -20,6 +20,9 @@ from phenes.rl.trajectories import Genotype, ScoreAtMean, by_signal, credited, c
 pytestmark = pytest.mark.machine
 
 
+STEPS = 30  # so many that some poles have fallen and some have not: else all weights are 0
+
+
 @pytest.fixture(scope="module", autouse=True)
 def as_optax_needs_it():
     """Inside optax.adam a count meets a rate."""
@@ -35,8 +38,8 @@ def generation(learner, carry):
 
 def prepared(settings, workers, name="CartPole-v1"):
     """One process and two phases, before the first generation."""
-    env = rollouts.load(name, "gymnasium", workers=workers, max_episode_steps=8)
-    here = rollouts.load(name, "gymnasium", max_episode_steps=8)
+    env = rollouts.load(name, "gymnasium", workers=workers, max_episode_steps=STEPS)
+    here = rollouts.load(name, "gymnasium", max_episode_steps=STEPS)
     policy, theta = policies.policy(jax.random.key(1), env.spaces, (4,), normalise=settings.normalise)
     one, two = Learner(settings, here, jax.random.key(2)), phases.phased(settings, env, jax.random.key(2), workers)
     return one, two, one.begin(policy, theta)
@@ -67,6 +70,7 @@ def test_two_phases_are_one_process(settings, name, generations):
             (a, ours), (b, theirs) = generation(one, a), generation(two, b)
             close(ours, theirs)
             close(a, b)
+            assert np.any(a.state.q.mean != carry.state.q.mean), "returns that are all equal would say nothing"
     assert two.played_again == 0
     assert not worker._kept, "what was weighed is not kept"
 
@@ -92,6 +96,7 @@ def test_a_worker_that_is_killed_between_the_phases_is_played_again_from_its_see
     finally:
         deadly.close()
     close(a, b)
+    assert np.any(a[0].state.q.mean != carry.state.q.mean)
     assert two.played_again == 1
 
 
