@@ -6,7 +6,6 @@ import pytest
 from phenes.evaluate import Evaluate
 from phenes.evaluate.lanes import lanes
 from tests.evaluate.clusters import ray_cluster
-from tests.evaluate.learning import learns_as_one_process
 from tests.evaluate.objectives import DiesAt, lines, sleeps, wrong_in_many_ways
 from tests.evaluate.test_evaluate import collect, column
 from tests.evaluate.test_lanes import hold
@@ -50,7 +49,3 @@ def test_a_time_out(cluster):
     got = collect(Evaluate(sleeps, workers="ray", timeout=2.0), column(0.0, 30.0, 0.01))
     assert got[1].error == "TimeoutError: no value within 2 s"
     assert (got[0].value, got[2].value) == (0.0, 0.01)
-
-
-def test_learning(cluster):
-    learns_as_one_process("ray")
