@@ -66,6 +66,8 @@ def test_defaults_beside_es_with_the_same_number_of_episodes(tmp_path, monkeypat
     with pytest.raises(ValueError, match="one number for each of 1 environments"):
         untuned.Settings(environments=("CartPole-v1",), episodes=(1, 2))
     assert untuned.Settings.from_stored(json.loads(json.dumps(vars(settings)))) == settings
+    several = untuned.Settings(environments=("A-v1", "B-v1"), episodes=(1, 2), seeds=2)
+    assert several.parts == tuple(f"{env}-v1/{method}/{k}" for k in (0, 1) for env in "AB" for method in ("ES", "default"))
 
 
 def made(first, value, length=10, popsize=20):
