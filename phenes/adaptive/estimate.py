@@ -49,17 +49,16 @@ def rich_model_of(run: Run, space: Space, newest: int) -> tuple[Fit | None, np.n
     z, f = _rows(run, space, newest, np.inf)
     near = np.sum(z**2, axis=1) < space.dim + 4 * np.sqrt(2 * space.dim)
     if dear(space.dim):
-        return _thrifty(run, z[near], f[near]), z, f
+        return _thrifty(z[near], f[near]), z, f
     plain = fit(z[near], f[near])
     return (None if plain is None else enrich(z[near], f[near], plain)), z, f
 
 
-def _thrifty(run: Run, z: np.ndarray, f: np.ndarray) -> Fit | None:
-    """With all of the curvature when the rows have doubled since the last time; whichever knows the gradient better."""
+def _thrifty(z: np.ndarray, f: np.ndarray) -> Fit | None:
+    """With all of the curvature unless the axes explain nearly everything; whichever knows the gradient better."""
     model, p = fit(z, f, crossed=False), features_of(z.shape[1])
-    if len(f) < run.next_rows or (model is not None and model.r2 > 0.99):
+    if model is not None and model.r2 > 0.99:
         return model
-    run.next_rows = 2 * len(f)
     full = fit(z[-4 * p :], f[-4 * p :])
     return full if model is None or (full is not None and full.blur < model.blur) else model
 

@@ -31,8 +31,7 @@ class Run:
     bar: float = np.inf
     near: int = 0  # early steps in a row that stayed close, at the noise
     next_fit: int = 0  # evaluations at which the next model is due
-    next_full: int = 0  # in many dimensions: evaluations, and rows of the final phase, at which all of the curvature is fitted again
-    next_rows: int = 0
+    next_full: int = 0  # in many dimensions: evaluations at which all of the curvature is fitted again on the way
     entered: int = 0  # evaluations when the final phase began
     best_median: float = np.inf
     best_at: int = 0
