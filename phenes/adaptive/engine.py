@@ -104,10 +104,10 @@ class Adaptive:
         """Why more evaluations would gain nothing; empty while they may."""
         return self.incumbent.finished if self.incumbent.finished and self.plan.pointless else ""
 
-    def update_noise(self, cov, bias) -> None:
-        """The noise is known better now: the same distributions in new coordinates."""
-        old = self.space
-        new = make_space(np.asarray(cov, float), old.width, np.array(bias, float), old.lower, old.upper)
+    def update_noise(self, cov, bias, unmeasured=None) -> None:
+        """The noise is known better now: the same distributions in new coordinates. unmeasured: variances [d] of what nobody measures."""
+        old, smooth = self.space, None if unmeasured is None else np.sqrt(np.maximum(unmeasured, 0.0))
+        new = make_space(np.asarray(cov, float), old.width, np.array(bias, float), old.lower, old.upper, smooth)
         for task in [self.incumbent] + ([self.challenger] if self.challenger is not None else []):
             runs.move(task, old, new)
         self.space = new

@@ -22,6 +22,7 @@ class Space:
     bias: np.ndarray  # [d], E[x - theta]
     lower: np.ndarray  # [d], box of theta; -inf: none
     upper: np.ndarray
+    smooth: np.ndarray  # [d], standard deviations in x of noise that is not measured: F is smooth at this scale; 0 if not known
 
     @property
     def dim(self) -> int:
@@ -74,7 +75,9 @@ class Space:
         return np.sqrt(np.maximum(variances, 0.0)) * self.width
 
 
-def make_space(cov: np.ndarray, width: np.ndarray, bias: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> Space:
+def make_space(
+    cov: np.ndarray, width: np.ndarray, bias: np.ndarray, lower: np.ndarray, upper: np.ndarray, smooth: np.ndarray | None = None
+) -> Space:
     """Space of the noise covariance `cov` ([d] variances or [d, d]) for a search that starts as wide as `width` [d]."""
     turn = None
     if cov.ndim == 2 and (width.size > LARGEST_FULL or np.count_nonzero(cov - np.diag(np.diag(cov))) == 0):
@@ -85,4 +88,5 @@ def make_space(cov: np.ndarray, width: np.ndarray, bias: np.ndarray, lower: np.n
         matrix = cov / np.outer(width, width)
         noise, turn = np.linalg.eigh((matrix + matrix.T) / 2)
     noise = np.where(noise > SMALLEST_NOISE**2, noise, 0.0)
-    return Space(width, turn, np.sqrt(np.where(noise > 0, noise, 1.0)), (noise > 0).astype(float), bias, lower, upper)
+    smooth = np.zeros(width.size) if smooth is None else smooth
+    return Space(width, turn, np.sqrt(np.where(noise > 0, noise, 1.0)), (noise > 0).astype(float), bias, lower, upper, smooth)

@@ -113,6 +113,17 @@ def _start_log_width(space: Space) -> float:
     return float(np.mean(np.log(cov)) / 2 if cov.ndim == 1 else np.linalg.slogdet(cov)[1] / (2 * space.dim))
 
 
+def _wide_enough(run: Run, space: Space) -> bool:
+    """As wide as the noise that is declared but not measured, or twice as wide as where the signal was lost.
+
+    F is smooth at the scale of that noise, and no quadratic far beyond: averages have to do the rest.
+    """
+    if not space.smooth.any():
+        return False
+    lost = run.blind_residual > 0 and run.normal.log_width > run.blind_width + np.log(2)
+    return bool(lost or np.any((space.smooth > 0) & (space.std_x(run.normal.cov) >= space.smooth)))
+
+
 def _excess_along(run: Run, space: Space, turn: np.ndarray | None) -> np.ndarray:
     """Variance of the search over that of the noise along the axes of a model."""
     with np.errstate(divide="ignore"):
@@ -143,7 +154,7 @@ def final_step(run: Run, space: Space) -> None:
         return
     run.generation += 1
     step = newton.final(model, not space.noisy, _confine(run, space, model))
-    if run.normal.log_width > _start_log_width(space) and not space.noisy:
+    if not space.noisy and (run.normal.log_width > _start_log_width(space) or _wide_enough(run, space)):
         # wider than it began: whoever sees nothing even there will not see more from further out
         step = dataclasses.replace(step, factors=np.minimum(step.factors, 1.0))
     run.promise = float(-model.g @ step.move)

@@ -165,7 +165,7 @@ class Optimizer:
         self._observe(theta, x)
         full, known = self.channel.fill(theta, x)
         if not _same(known, self._known):
-            self._engine.update_noise(known.cov, known.bias)
+            self._engine.update_noise(known.cov, known.bias, _variances(self.channel.moments(theta)) - _variances(known))
             self._known = known
         self._engine.tell(theta, self.channel.pull(full, theta), f)
         self.generation += 1
@@ -197,6 +197,10 @@ class Optimizer:
         """With confidence: the estimate is below the target by two standard errors."""
         fun, se = self._estimate()
         return self.target is not None and fun + 2 * se <= self.sign * self.target
+
+
+def _variances(moments: Moments) -> np.ndarray:
+    return np.diag(moments.cov) if moments.cov.ndim == 2 else moments.cov
 
 
 def _same(a: Moments, b: Moments) -> bool:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import phenes
 from phenes import inputs
 from phenes.optimizer.optimizer import NoiseWarning
+from phenes.problems.robust import ROBUST
 
 D = 4
 CENTRE = np.array([1.0, -2.0, 0.5, 0.0])
@@ -298,3 +299,18 @@ def test_any_order_of_calls(events, dim, seed, std):
     assert opt.nfev == told
     assert np.all(np.isfinite(opt.result.x))
     assert np.all(np.isfinite(opt.ask()))
+
+
+def test_declared_noise_that_is_not_measured_keeps_the_search_at_its_scale():
+    """Only values are told. Without that scale the search widens until it sees nothing but the ends of the box (a median regret of 1.9)."""
+    problem = next(problem for problem in ROBUST if problem.name == "Hartmann 3")
+    low, high = problem.bounds.T
+    regrets = []
+    for seed in range(5):
+        rng = np.random.default_rng([0, seed])
+        opt = phenes.Optimizer(rng.uniform(low, high), 0.25, problem.sigma, bounds=problem.bounds, budget=5000, seed=seed)
+        while not opt.stop():
+            theta = opt.ask()
+            opt.tell(theta, problem.minimised(theta + problem.sigma * rng.standard_normal(theta.shape)))
+        regrets.append(problem.regret(opt.mean))
+    assert np.median(regrets) < 0.3, regrets
