@@ -6,6 +6,7 @@ import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
 from phenes import plots
 from phenes.experiments.control.results import One, Results, load, name
@@ -39,12 +40,22 @@ def learning(results: Results) -> Figure:
             for method, runs in results.shown().items():
                 _band(ax, runs, method, by, s.by_mean_policy)
             ax.axhline(s.target, color=INK, linestyle=":", linewidth=1)
-            ax.set(xlabel=by, xscale="log")
+            ax.set(xlabel=by)
+            _in_decades(ax)
             ax.set_title(f"by {by}")
         figure.axes[0].set_ylabel("return")
         handles, labels = figure.axes[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=4, fontsize=10)
     return figure
+
+
+def _in_decades(ax: Axes) -> None:
+    """A logarithmic axis in plain numbers: 10, 20, 50, 100 where a run spans few decades, else 10, 100, 1,000."""
+    ax.set_xscale("log")
+    low, high = ax.get_xlim()
+    ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 200 * low else (1,)))
+    ax.xaxis.set_major_formatter(StrMethodFormatter("{x:,.10g}"))
+    ax.xaxis.set_minor_formatter(NullFormatter())
 
 
 def series(one: One, by: str, by_mean_policy: bool) -> tuple[np.ndarray, np.ndarray]:
@@ -78,7 +89,8 @@ def signal(results: Results) -> Figure:
             edges = np.cumsum([0] + [part.shape[1] for part in parts])
             ax.plot(edges[:-1] + 1, [np.nanmean(part) for part in parts], color=COLOURS[method], label=LABELS[method])
         ax.axhline(0, color="#bbbbbb", linewidth=0.8)
-        ax.set(xlabel="generation", ylabel="|E g|² / E|g|²", xscale="log", ylim=(-0.1, 1.02))
+        ax.set(xlabel="generation", ylabel="|E g|² / E|g|²", ylim=(-0.1, 1.02))
+        _in_decades(ax)
         ax.set_title(f"{results.settings.environment}: signal in the gradient")
         ax.legend(loc="best", fontsize=9)
     return figure
