@@ -10,7 +10,7 @@ import phenes
 from phenes.problems.engineering import REGULATOR
 from phenes.problems.engineering.regulator import expected_cost
 
-result = phenes.maximize(REGULATOR, REGULATOR.x0, REGULATOR.sigma0, REGULATOR.noise, vectorized=True, budget=6000, seed=0)
+result = phenes.maximize(REGULATOR, REGULATOR.x0, REGULATOR.sigma0, REGULATOR.noise, vectorized=True, budget=10_000, seed=0)
 
 designs = {"textbook": REGULATOR.nominal, "phenes": result.x, "Riccati with errors": REGULATOR.optimum}
 for name, theta in designs.items():
