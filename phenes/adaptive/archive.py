@@ -44,6 +44,3 @@ class Archive:
         """The newest n rows (fewer if there are no more), oldest first."""
         start = max(0, self.count - n)
         return self.x[start : self.count], self.f[start : self.count]
-
-    def compact(self) -> None:
-        self.x, self.f = self.x[: self.count].copy(), self.f[: self.count].copy()

@@ -243,7 +243,7 @@ PAIRS = MARGINAL_PAIRS + NO_MARGINAL_PAIRS
 
 # left to `make laws` for the most part: the same input law under another q, or the same formula with other numbers
 AGAIN = {
-    *("full-bias", "diagonal-lowrank", "diagonal-vector", "repeated-exponential"),
+    *("diagonal-lowrank", "repeated-exponential"),
     *("full-scalar", "full-vector", "diagonal-scalar", "diagonal-full", "diagonal-linear", "isotropic-vector", "isotropic-full"),
     *("isotropic-lowrank", "isotropic-linear", "diagonal-mixture", "isotropic-mixture", "diagonal-multivariate-t"),
     *("isotropic-multivariate-t", "isotropic-student-t", "diagonal-laplace", "isotropic-uniform", "diagonal-saturating"),
