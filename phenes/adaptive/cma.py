@@ -6,11 +6,14 @@ textbook constants hold.
 
 import functools
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from phenes.adaptive.normal import Normal
+
+Inside = Callable[[np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -57,10 +60,12 @@ class Paths:
     age: int = 0
 
 
-def update(normal: Normal, paths: Paths, y: np.ndarray, f: np.ndarray, longest: float) -> None:
+def update(normal: Normal, paths: Paths, y: np.ndarray, f: np.ndarray, longest: float, inside: Inside | None = None) -> None:
     """One generation: moves mean, covariance and paths; call `normal.settle` afterwards.
 
     Realised points y [n, d] and their values f [n], where not finite is worst. No whitened point counts as longer than `longest`.
+    inside: where a box that cuts into the search lets a mean be. Points lie on one side of the mean then: what the selected say is how they
+    differ from all, and what counts as a step is what the box leaves of it.
     """
     order = np.argsort(np.where(np.isfinite(f), f, np.inf), kind="stable")
     d, n = y.shape[1], y.shape[0]
@@ -74,15 +79,19 @@ def update(normal: Normal, paths: Paths, y: np.ndarray, f: np.ndarray, longest: 
     if total <= 0:
         return
     w[: k.mu] /= total
-    step = w[: k.mu] @ z[: k.mu]
+    step, mu_eff = w[: k.mu] @ z[: k.mu], k.mu_eff
+    if inside is not None:
+        step = step - z.mean(axis=0)
+        step = normal.whiten(inside(normal.mean + normal.unwhiten(step)))
+        mu_eff = 1 / max(1 / mu_eff - 1 / n, 1e-9)  # again what makes the step N(0, 1) under neutral selection
     paths.age += 1
     turned = step if normal.basis is None else normal.basis @ step
-    paths.s = (1 - k.c_s) * paths.s + math.sqrt(k.c_s * (2 - k.c_s) * k.mu_eff) * turned
+    paths.s = (1 - k.c_s) * paths.s + math.sqrt(k.c_s * (2 - k.c_s) * mu_eff) * turned
     norm = float(np.linalg.norm(paths.s))
     expected = math.sqrt(d) * (1 - 1 / (4 * d) + 1 / (21 * d * d))
     calm = norm / math.sqrt(1 - (1 - k.c_s) ** (2 * paths.age)) < (1.4 + 2 / (d + 1)) * expected
     move = normal.unwhiten(step)
-    paths.c = (1 - k.c_c) * paths.c + calm * math.sqrt(k.c_c * (2 - k.c_c) * k.mu_eff) * move
+    paths.c = (1 - k.c_c) * paths.c + calm * math.sqrt(k.c_c * (2 - k.c_c) * mu_eff) * move
     normal.mean = normal.mean + move
     _reshape(normal, paths, z, w, k, calm)
     growth = math.exp(min(1.0, k.c_s / k.damping * (norm / expected - 1)))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from phenes.adaptive import door, estimate, restarts
+from phenes.adaptive import door, estimate, restarts, screen
 from phenes.adaptive import run as runs
 from phenes.adaptive.record import from_record, to_record
 from phenes.adaptive.space import Space, make_space
@@ -38,8 +38,7 @@ class Adaptive:
     def ask(self, n: int | None = None) -> np.ndarray:
         """Intended theta [n, d] inside the box; n is the current population size unless given."""
         task = self._task
-        noise = self.rng.standard_normal((task.popsize if n is None else n, self.space.dim))
-        return self.space.intend(task.normal.draw(noise))
+        return screen.draw(task, self.space, task.popsize if n is None else n, self.rng)
 
     def tell(self, theta, x, f) -> None:
         """Realised x [n, d] and values f [n] of any number of samples; NaN or infinite values are failed evaluations."""

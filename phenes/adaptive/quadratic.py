@@ -86,7 +86,7 @@ def _pairs(dim: int) -> tuple[np.ndarray, np.ndarray]:
     return np.triu_indices(dim, 1)
 
 
-def _design(z: np.ndarray, full: bool) -> np.ndarray:
+def design(z: np.ndarray, full: bool) -> np.ndarray:
     """Features [n, p]: 1, z_k, (z_k^2 - 1) / sqrt 2 and, if full, z_j z_k with j < k in the order of `_pairs`."""
     n, d = z.shape
     z = np.asfortranarray(z)
@@ -113,8 +113,8 @@ def fit(z: np.ndarray, f: np.ndarray, crossed: bool = True) -> Fit | None:
         centre, spread = (float(f.mean()), float(f.std())) if n > ROWS_PER_FEATURE * p else (0.0, 0.0)
     if not (np.isfinite(centre) and np.isfinite(spread) and spread > 1e-14 * abs(centre)):
         return None
-    a, b = _design(z, full), (f - centre) / spread
-    coefficients = _solve(a, b)
+    a, b = design(z, full), (f - centre) / spread
+    coefficients = solve(a, b)
     if coefficients is None:
         return None
     rest = (b - a @ coefficients) ** 2
@@ -143,8 +143,8 @@ def enrich(z: np.ndarray, f: np.ndarray, plain: Fit) -> Fit:
         return plain
     u = z @ plain.turn
     centre, spread = float(f.mean()), float(f.std())
-    a, b = np.concatenate([_design(u, True), _higher(u, mixed)], axis=1), (f - centre) / spread
-    coefficients = _solve(a, b)
+    a, b = np.concatenate([design(u, True), _higher(u, mixed)], axis=1), (f - centre) / spread
+    coefficients = solve(a, b)
     if coefficients is None:
         return plain
     residual = float(np.sqrt(np.sum((b - a @ coefficients) ** 2) / (n - p)))
@@ -163,7 +163,7 @@ def _higher(u: np.ndarray, mixed: bool) -> np.ndarray:
     return np.concatenate(columns, axis=1)
 
 
-def _solve(a: np.ndarray, b: np.ndarray) -> np.ndarray | None:
+def solve(a: np.ndarray, b: np.ndarray) -> np.ndarray | None:
     n, p = a.shape
     if p > LARGEST_DIRECT:
         return _conjugate_gradients(a, b)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from phenes.adaptive import cma, steps
+from phenes.adaptive import cma, screen, steps
 from phenes.adaptive.archive import Archive
 from phenes.adaptive.normal import Normal
 from phenes.adaptive.quadratic import axis_features, features_of
@@ -39,10 +39,12 @@ def tell(run: Run, space: Space, x: np.ndarray, f: np.ndarray) -> None:
 def _generation(run: Run, space: Space) -> None:
     run.generation += 1
     measured = np.all(np.isfinite(run.x_new), axis=1)
-    y, f = space.to_y(run.x_new[measured]), run.f_new[measured]
+    x, f = run.x_new[measured], run.f_new[measured]
     run.x_new, run.f_new = np.empty((0, space.dim)), np.empty(0)
     if f.size and not steps.taken_back(run, space, f):
-        cma.update(run.normal, run.paths, y, f, np.sqrt(space.dim) + 3)
+        x, f = screen.population(run, space, x, f)
+        cut = space.cuts(run.normal.mean, run.normal.search(space.c))
+        cma.update(run.normal, run.paths, space.to_y(x), f, np.sqrt(space.dim) + 3, space.inside if cut else None)
         run.normal.mean = space.inside(run.normal.mean)
         run.normal.settle(space.c)
     if run.evaluations >= run.next_fit:

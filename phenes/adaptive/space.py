@@ -59,6 +59,13 @@ class Space:
         clipped = np.clip(theta, self.lower, self.upper)
         return y if np.array_equal(theta, clipped) else self.to_y(clipped + self.bias)
 
+    def cuts(self, mean: np.ndarray, cov: np.ndarray) -> bool:
+        """Does the box cut into a search with this mean and covariance of theta (in y)?"""
+        if not self.boxed:
+            return False
+        theta, std = self.to_x(mean) - self.bias, self.std_x(cov)
+        return bool(np.any(theta - std < self.lower) or np.any(theta + std > self.upper))
+
     def start(self) -> np.ndarray:
         """Covariance in y of a search as wide as `width` in x, without noise: [d, d], or [d] if not full."""
         if self.turn is None:

@@ -7,6 +7,7 @@ import numpy as np
 from phenes.adaptive.archive import Archive
 from phenes.adaptive.cma import Paths
 from phenes.adaptive.normal import Normal
+from phenes.adaptive.surrogate import Surrogate
 
 
 @dataclass
@@ -23,6 +24,11 @@ class Run:
     generation: int = 0
     x_new: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))  # told since the last generation
     f_new: np.ndarray = field(default_factory=lambda: np.empty(0))
+    surrogate: Surrogate = field(default_factory=Surrogate)  # orders candidates
+    rows_unseen: int = 0  # by the surrogate
+    agreement: float = 0.0  # rank correlation of the surrogate with f at points it had not seen
+    breadth: float = 1.0  # size of the population over evaluations
+    pool: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))  # candidates of this generation that are not evaluated, in x
     at_floor: int = 0  # generations in a row with half of the directions at the noise
     early_median: float = np.inf  # of the values of the generation before the last early step
     failures: int = 0  # models in a row that explained too little

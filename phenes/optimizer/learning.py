@@ -67,7 +67,7 @@ class Residuals:
         """The simplest of isotropic, diagonal and low-rank that the data do not contradict (BIC); a bias only where it shows."""
         n, seen, var = max(self.samples, 1), self.single > 1, self.variances()
         bias = self.mean()
-        bias = np.where(np.abs(bias) > 3 * np.sqrt(var / np.maximum(self.single, 1)), bias, 0.0)
+        bias = np.where(np.abs(bias) > 4 * np.sqrt(var / np.maximum(self.single, 1)), bias, 0.0)
         if not np.any(var > 0):
             return Learnt("none", 0, bias, np.zeros_like(var), np.zeros_like(var), n, seen)
         d, common = int(seen.sum()), float(np.mean(var[seen]))

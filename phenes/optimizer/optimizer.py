@@ -172,12 +172,12 @@ class Optimizer:
         self._note(f)
 
     def _observe(self, theta: np.ndarray, x: np.ndarray) -> None:
-        """Learn the noise, or hold it against what was declared, whenever the data have doubled."""
+        """Learn the noise, or hold it against what was declared, whenever there are half as many data more."""
         pulled = x if self.learns else self.channel.pull(x, theta)
         self._residuals.add(pulled - theta)
         if self._residuals.samples < self._next_check:
             return
-        self._next_check = 2 * self._residuals.samples
+        self._next_check = self._residuals.samples * 3 // 2 + 1
         if self.learns:
             learnt = self._residuals.learn()
             self.channel = Measured(learnt.bias, learnt.cov)

@@ -98,3 +98,17 @@ def test_nothing_diverges(seed):
     matrix_cov = np.diag(cov) if cov.ndim == 1 else cov
     start, end = (float(m @ matrix @ m + np.sum(matrix * matrix_cov)) for m in (x0, engine.mean))
     assert end <= 2 * start
+
+
+@pytest.mark.parametrize("sigma", [0.0, 0.05])
+@pytest.mark.parametrize("seed", range(3))
+def test_an_optimum_in_a_corner_of_the_box(sigma, seed):
+    """All lies on one side there: a search that took this for a step would grow for ever."""
+    dim, world = 14, np.random.default_rng([seed, 2])
+    engine = Adaptive(np.zeros(dim), 0.5, np.full(dim, sigma**2), rng=np.random.default_rng(seed), lower=-1.0, upper=0.5)
+    while engine.evaluations < 4000:
+        theta = engine.ask()
+        x = theta + sigma * world.standard_normal(theta.shape)
+        engine.tell(theta, x, np.sum((x - 1) ** 2, axis=1))
+    assert np.allclose(engine.mean, 0.5, atol=1e-4)
+    assert engine.spread.max() < 0.5

@@ -1,0 +1,84 @@
+"""A model chooses which of many candidates are worth an evaluation, and stands in for the others.
+
+n evaluated points and the others, which only the model values, are a population of `breadth` times n for the price of n. Ranks ask little of
+a model: it has to order points, not to explain their values. Whether it does is seen on every point before the model learns from it.
+"""
+
+import numpy as np
+
+from phenes.adaptive import surrogate
+from phenes.adaptive.quadratic import axis_features, dear, full_features
+from phenes.adaptive.space import Space
+from phenes.adaptive.state import Run
+
+BROADEST = 5.0  # population over evaluations
+AGREEMENT = 0.3  # rank correlation above which the population doubles; by chance it is 0 +- .15
+MEMORY = 33.0  # evaluations that the agreement is averaged over
+ROWS_PER_FEATURE = 3
+FARTHEST = 3.0  # whitened, times sqrt d: points beyond belong to another part of the landscape
+
+
+def draw(run: Run, space: Space, n: int, rng: np.random.Generator) -> np.ndarray:
+    """n intended theta: the most promising of breadth * n; the others stay in the pool of the generation, as if they were realised."""
+    screened = run.phase == "search" and bool(run.surrogate)
+    total = round(n * run.breadth) if screened else n
+    theta = space.intend(run.normal.draw(rng.standard_normal((total, space.dim))))
+    if total == n:
+        return theta
+    order = np.argsort(run.surrogate.predict(theta + space.bias), kind="stable")
+    rest = theta[order[n:]] + space.bias
+    rest += space.to_x(rng.standard_normal(rest.shape) * np.sqrt(space.c))
+    run.pool = np.concatenate([run.pool.reshape(-1, space.dim), rest])
+    return theta[order[:n]]
+
+
+def population(run: Run, space: Space, x: np.ndarray, f: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The evaluated points x [n, d] with f [n], and those of the pool with what the model says, which has seen x by then."""
+    pool = run.pool.reshape(-1, space.dim)[: round((run.breadth - 1) * f.size)]
+    run.pool = np.empty((0, space.dim))
+    _judge(run, x, f)
+    run.rows_unseen += f.size
+    if run.rows_unseen >= _wait(run):
+        run.surrogate, run.rows_unseen = _learn(run, space), 0
+    if not run.surrogate or not len(pool):
+        return x, f
+    slope, level = _calibrate(run.surrogate.predict(x), f)
+    if slope <= 0:
+        return x, f
+    return np.concatenate([x, pool]), np.concatenate([f, level + slope * run.surrogate.predict(pool)])
+
+
+def _calibrate(guess: np.ndarray, f: np.ndarray) -> tuple[float, float]:
+    """Slope and level of f on what the model says about the evaluated points: the others have to compare with these."""
+    good = np.isfinite(f)
+    if good.sum() < 3:
+        return 0.0, 0.0
+    g, v = guess[good] - guess[good].mean(), f[good]
+    slope = float(g @ v / max(float(g @ g), 1e-300))
+    return slope, float(v.mean() - slope * guess[good].mean())
+
+
+def _judge(run: Run, x: np.ndarray, f: np.ndarray) -> None:
+    """Does the model order points that it has not seen as f does? Then more candidates, else fewer."""
+    good = np.isfinite(f)
+    n = int(good.sum())
+    if not run.surrogate or n < 3:
+        return
+    guess, truth = (np.argsort(np.argsort(v[good], kind="stable")) - (n - 1) / 2 for v in (run.surrogate.predict(x), f))
+    now = float(guess @ truth / (truth @ truth))
+    run.agreement += min(1.0, n / MEMORY) * (now - run.agreement)
+    run.breadth = min(BROADEST, 2 * run.breadth) if run.agreement > AGREEMENT else max(1.0, run.breadth / 2)
+
+
+def _learn(run: Run, space: Space) -> surrogate.Surrogate:
+    dim = space.dim
+    full = 0 if dear(dim) else full_features(dim)
+    features = full if run.archive.count > surrogate.ROWS_PER_FEATURE * full > 0 else axis_features(dim)
+    x, f = run.archive.newest(max(ROWS_PER_FEATURE * features, run.popsize + 10))
+    close = np.sum(run.normal.whiten(space.to_y(x)) ** 2, axis=1) < FARTHEST**2 * dim
+    return surrogate.learn(x[close], f[close], space, run.normal)
+
+
+def _wait(run: Run) -> float:
+    """New rows that are worth another fit, whose cost grows like the cube of its features."""
+    return run.surrogate.coefficients.size ** 3 / 4e5
