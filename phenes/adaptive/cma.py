@@ -18,7 +18,7 @@ Inside = Callable[[np.ndarray], np.ndarray]
 
 @dataclass(frozen=True)
 class Rates:
-    """Learning rates for populations of one size, after N. Hansen's tutorial (arXiv 1604.00772)."""
+    """Weights and learning rates for populations of one size, after N. Hansen's tutorial (arXiv 1604.00772)."""
 
     weights: np.ndarray  # [n], best first
     mu: int  # number of positive weights, which sum to one
@@ -31,24 +31,31 @@ class Rates:
 
 
 @functools.lru_cache(maxsize=64)
-def rates(dim: int, n: int, diagonal: bool) -> Rates:
-    raw = math.log((n + 1) / 2) - np.log(np.arange(1, n + 1))
-    mu = max(1, int(np.sum(raw > 0)))
-    positive, negative = np.maximum(raw, 0.0), np.minimum(raw, 0.0)
-    if n == 1:
-        positive = np.ones(1)
-    mu_eff = positive.sum() ** 2 / np.sum(positive**2)
-    mu_eff_neg = negative.sum() ** 2 / max(float(np.sum(negative**2)), 1e-300)
-    c_s = (mu_eff + 2) / (dim + mu_eff + 5)
-    damping = 1 + 2 * max(0.0, math.sqrt((mu_eff - 1) / (dim + 1)) - 1) + c_s
-    c_c = (4 + mu_eff / dim) / (dim + 4 + 2 * mu_eff / dim)
+def rates(dim: int, n: int, evaluated: int, diagonal: bool) -> Rates:
+    """Weights of a population of n; rates for the number that was evaluated: what a model says of the others is not new."""
+    positive, negative = _raw(n)
+    mu_eff, known = _effective(positive), _effective(_raw(evaluated)[0])
+    mu_eff_neg = _effective(negative)
+    c_s = (known + 2) / (dim + known + 5)
+    damping = 1 + 2 * max(0.0, math.sqrt((known - 1) / (dim + 1)) - 1) + c_s
+    c_c = (4 + known / dim) / (dim + 4 + 2 * known / dim)
     # a diagonal has d numbers to learn, not d^2 / 2 (separable CMA-ES)
     faster = (dim + 2) / 3 if diagonal else 1.0
-    c_1 = min(0.5, faster * 2 / ((dim + 1.3) ** 2 + mu_eff))
-    c_mu = min(1 - c_1, faster * 2 * (mu_eff - 2 + 1 / mu_eff + 0.25) / ((dim + 2) ** 2 + mu_eff))
+    c_1 = min(0.5, faster * 2 / ((dim + 1.3) ** 2 + known))
+    c_mu = min(1 - c_1, faster * 2 * (known - 2 + 1 / known + 0.25) / ((dim + 2) ** 2 + known))
     alpha = min(1 + c_1 / max(c_mu, 1e-300), 1 + 2 * mu_eff_neg / (mu_eff + 2), (1 - c_1 - c_mu) / max(dim * c_mu, 1e-300))
     weights = positive / positive.sum() + max(alpha, 0.0) * negative / max(float(-negative.sum()), 1e-300)
-    return Rates(weights, mu, mu_eff, c_s, damping, c_c, c_1, c_mu)
+    return Rates(weights, max(1, int(np.sum(positive > 0))), mu_eff, c_s, damping, c_c, c_1, c_mu)
+
+
+def _raw(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Logarithms of ranks, best first: the positive and the negative part."""
+    raw = math.log((n + 1) / 2) - np.log(np.arange(1, n + 1))
+    return np.maximum(raw, 0.0) if n > 1 else np.ones(1), np.minimum(raw, 0.0)
+
+
+def _effective(weights: np.ndarray) -> float:
+    return float(weights.sum() ** 2 / max(float(np.sum(weights**2)), 1e-300))
 
 
 @dataclass
@@ -60,16 +67,19 @@ class Paths:
     age: int = 0
 
 
-def update(normal: Normal, paths: Paths, y: np.ndarray, f: np.ndarray, longest: float, inside: Inside | None = None) -> None:
+def update(
+    normal: Normal, paths: Paths, y: np.ndarray, f: np.ndarray, longest: float, evaluated: int | None = None, inside: Inside | None = None
+) -> None:
     """One generation: moves mean, covariance and paths; call `normal.settle` afterwards.
 
     Realised points y [n, d] and their values f [n], where not finite is worst. No whitened point counts as longer than `longest`.
+    evaluated: how many of the values are not a model's; all by default.
     inside: where a box that cuts into the search lets a mean be. Points lie on one side of the mean then: what the selected say is how they
     differ from all, and what counts as a step is what the box leaves of it.
     """
     order = np.argsort(np.where(np.isfinite(f), f, np.inf), kind="stable")
     d, n = y.shape[1], y.shape[0]
-    k = rates(d, n, normal.diagonal)
+    k = rates(d, n, evaluated or n, normal.diagonal)
     z = normal.whiten(y[order])
     length = np.sqrt(np.sum(z**2, axis=1))
     # nobody draws points this far out: they were told without being asked, and may pull only this hard

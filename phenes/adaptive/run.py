@@ -42,9 +42,10 @@ def _generation(run: Run, space: Space) -> None:
     x, f = run.x_new[measured], run.f_new[measured]
     run.x_new, run.f_new = np.empty((0, space.dim)), np.empty(0)
     if f.size and not steps.taken_back(run, space, f):
+        evaluated = f.size
         x, f = screen.population(run, space, x, f)
         cut = space.cuts(run.normal.mean, run.normal.search(space.c))
-        cma.update(run.normal, run.paths, space.to_y(x), f, np.sqrt(space.dim) + 3, space.inside if cut else None)
+        cma.update(run.normal, run.paths, space.to_y(x), f, np.sqrt(space.dim) + 3, evaluated, space.inside if cut else None)
         run.normal.mean = space.inside(run.normal.mean)
         run.normal.settle(space.c)
     if run.evaluations >= run.next_fit:

@@ -7,14 +7,14 @@ a model: it has to order points, not to explain their values. Whether it does is
 import numpy as np
 
 from phenes.adaptive import surrogate
-from phenes.adaptive.quadratic import axis_features, dear, full_features
+from phenes.adaptive.quadratic import axis_features
 from phenes.adaptive.space import Space
 from phenes.adaptive.state import Run
 
 BROADEST = 5.0  # population over evaluations
 AGREEMENT = 0.3  # rank correlation above which the population doubles; by chance it is 0 +- .15
 MEMORY = 33.0  # evaluations that the agreement is averaged over
-ROWS_PER_FEATURE = 3
+ROWS_PER_FEATURE = 5
 FARTHEST = 3.0  # whitened, times sqrt d: points beyond belong to another part of the landscape
 
 
@@ -37,9 +37,7 @@ def population(run: Run, space: Space, x: np.ndarray, f: np.ndarray) -> tuple[np
     pool = run.pool.reshape(-1, space.dim)[: round((run.breadth - 1) * f.size)]
     run.pool = np.empty((0, space.dim))
     _judge(run, x, f)
-    run.rows_unseen += f.size
-    if run.rows_unseen >= _wait(run):
-        run.surrogate, run.rows_unseen = _learn(run, space), 0
+    run.surrogate = _learn(run, space)
     if not run.surrogate or not len(pool):
         return x, f
     slope, level = _calibrate(run.surrogate.predict(x), f)
@@ -71,14 +69,6 @@ def _judge(run: Run, x: np.ndarray, f: np.ndarray) -> None:
 
 
 def _learn(run: Run, space: Space) -> surrogate.Surrogate:
-    dim = space.dim
-    full = 0 if dear(dim) else full_features(dim)
-    features = full if run.archive.count > surrogate.ROWS_PER_FEATURE * full > 0 else axis_features(dim)
-    x, f = run.archive.newest(max(ROWS_PER_FEATURE * features, run.popsize + 10))
-    close = np.sum(run.normal.whiten(space.to_y(x)) ** 2, axis=1) < FARTHEST**2 * dim
+    x, f = run.archive.newest(max(ROWS_PER_FEATURE * axis_features(space.dim), run.popsize + 10))
+    close = np.sum(run.normal.whiten(space.to_y(x)) ** 2, axis=1) < FARTHEST**2 * space.dim
     return surrogate.learn(x[close], f[close], space, run.normal)
-
-
-def _wait(run: Run) -> float:
-    """New rows that are worth another fit, whose cost grows like the cube of its features."""
-    return run.surrogate.coefficients.size ** 3 / 4e5

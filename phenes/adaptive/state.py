@@ -25,7 +25,6 @@ class Run:
     x_new: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))  # told since the last generation
     f_new: np.ndarray = field(default_factory=lambda: np.empty(0))
     surrogate: Surrogate = field(default_factory=Surrogate)  # orders candidates
-    rows_unseen: int = 0  # by the surrogate
     agreement: float = 0.0  # rank correlation of the surrogate with f at points it had not seen
     breadth: float = 1.0  # size of the population over evaluations
     pool: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))  # candidates of this generation that are not evaluated, in x

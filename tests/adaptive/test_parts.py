@@ -45,12 +45,20 @@ def test_the_search_never_falls_below_the_noise(c):
 
 def test_rates_are_those_of_the_tutorial():
     """d = 10, n = 10: values computed by hand from the formulas."""
-    k = cma.rates(10, 10, False)
+    k = cma.rates(10, 10, 10, False)
     assert k.mu == 5
     assert np.isclose(k.weights[:5].sum(), 1)
     assert np.isclose(k.mu_eff, 3.1673, atol=1e-3)
     assert np.isclose(k.c_s, 5.1673 / 18.1673, atol=1e-3)
     assert np.all(k.weights[5:] < 0)
+
+
+def test_values_of_a_model_move_the_mean_but_teach_no_faster():
+    """50 points of which 10 are evaluated: weights of 50, rates of 10."""
+    few, many, mixed = cma.rates(10, 10, 10, False), cma.rates(10, 50, 50, False), cma.rates(10, 50, 10, False)
+    assert np.array_equal(mixed.weights[:25], many.weights[:25])
+    assert mixed.mu_eff == many.mu_eff
+    assert (mixed.c_s, mixed.damping, mixed.c_c, mixed.c_1, mixed.c_mu) == (few.c_s, few.damping, few.c_c, few.c_1, few.c_mu)
 
 
 def test_neutral_selection_keeps_the_covariance():
