@@ -22,7 +22,7 @@ def draw(run: Run, space: Space, n: int, rng: np.random.Generator) -> np.ndarray
     """n intended theta: the most promising of breadth * n; the others stay in the pool of the generation, as if they were realised."""
     screened = run.phase == "search" and bool(run.surrogate)
     total = round(n * run.breadth) if screened else n
-    theta = space.intend(run.normal.draw(rng.standard_normal((total, space.dim))))
+    theta = space.intend(run.normal.draw(mirrored(run, total, space.dim, rng)))
     if total == n:
         return theta
     order = np.argsort(run.surrogate.predict(theta + space.bias), kind="stable")
@@ -30,6 +30,18 @@ def draw(run: Run, space: Space, n: int, rng: np.random.Generator) -> np.ndarray
     rest += space.to_x(rng.standard_normal(rest.shape) * np.sqrt(space.c))
     run.pool = np.concatenate([run.pool.reshape(-1, space.dim), rest])
     return theta[order[:n]]
+
+
+def mirrored(run: Run, n: int, dim: int, rng: np.random.Generator) -> np.ndarray:
+    """Standard normal rows [n, d], each followed by its mirror image, over all calls of a run.
+
+    Of two opposite points one is rarely bad: a step away from the mean is seen from both sides, and slope and curvature are told apart.
+    """
+    waiting = run.unpaired.reshape(-1, dim)
+    new = rng.standard_normal(((n - len(waiting) + 1) // 2, dim))
+    rows = np.concatenate([-waiting, np.stack([new, -new], axis=1).reshape(-1, dim)])
+    run.unpaired = -rows[n:]  # the image is to come: keep what it mirrors
+    return rows[:n]
 
 
 def population(run: Run, space: Space, x: np.ndarray, f: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -27,6 +27,7 @@ class Run:
     surrogate: Surrogate = field(default_factory=Surrogate)  # orders candidates
     agreement: float = 0.0  # rank correlation of the surrogate with f at points it had not seen
     breadth: float = 1.0  # size of the population over evaluations
+    unpaired: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))  # the last draw, if its mirror image is still to come
     pool: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))  # candidates of this generation that are not evaluated, in x
     at_floor: int = 0  # generations in a row with half of the directions at the noise
     early_median: float = np.inf  # of the values of the generation before the last early step

@@ -98,11 +98,20 @@ def test_the_final_phase_is_not_screened():
     """There the samples have to be those of the search distribution: averages are taken of them."""
     run, space, rng = a_run(np.full(DIM, 0.04))
     run.phase = "newton"
-    again = np.random.default_rng(0)
-    rng = np.random.default_rng(0)
     theta = screen.draw(run, space, 8, rng)
-    assert np.array_equal(theta, space.intend(run.normal.draw(again.standard_normal((8, DIM)))))
+    assert theta.shape == (8, DIM)
+    assert np.allclose(theta.mean(axis=0) + space.bias, space.to_x(run.normal.mean))  # whole pairs: nothing was selected
     assert run.pool.size == 0
+
+
+def test_draws_come_in_mirrored_pairs_however_they_are_asked_for():
+    run, _, _ = a_run(np.full(DIM, 0.04))
+    parts = [screen.mirrored(run, n, DIM, np.random.default_rng(n)) for n in (1, 1, 3, 4, 1, 5, 1)]
+    rows = np.concatenate(parts)
+    assert np.array_equal(rows[::2], -rows[1::2])
+    assert len(np.unique(np.abs(rows[:, 0]))) == 8
+    many = screen.mirrored(run, 40_000, DIM, np.random.default_rng(0))
+    assert np.allclose(np.cov(many.T), np.eye(DIM), atol=0.04)  # each entry has a standard error of .01
 
 
 @pytest.mark.parametrize("sigma", [0.0, 0.1])
