@@ -20,8 +20,9 @@ FARTHEST = 3.0  # whitened, times sqrt d: points beyond belong to another part o
 
 def draw(run: Run, space: Space, n: int, rng: np.random.Generator) -> np.ndarray:
     """n intended theta: the most promising of breadth * n; the others stay in the pool of the generation, as if they were realised."""
-    screened = run.phase == "search" and bool(run.surrogate)
-    total = round(n * run.breadth) if screened else n
+    if space.smooth.any():  # x is not measured: values are noisy, nothing orders them, and averages need points of many directions
+        return space.intend(run.normal.draw(rng.standard_normal((n, space.dim))))
+    total = round(n * run.breadth) if run.phase == "search" and run.surrogate else n
     theta = space.intend(run.normal.draw(mirrored(run, total, space.dim, rng)))
     if total == n:
         return theta
@@ -46,6 +47,8 @@ def mirrored(run: Run, n: int, dim: int, rng: np.random.Generator) -> np.ndarray
 
 def population(run: Run, space: Space, x: np.ndarray, f: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The evaluated points x [n, d] with f [n], and those of the pool with what the model says, which has seen x by then."""
+    if space.smooth.any():
+        return x, f
     pool = run.pool.reshape(-1, space.dim)[: round((run.breadth - 1) * f.size)]
     run.pool = np.empty((0, space.dim))
     _judge(run, x, f)

@@ -81,7 +81,9 @@ def test_an_experiment_that_realises_x_itself():
     result = phenes.minimize(lab, X0, 0.5, "learn", realises=True, budget=3000, seed=0)
     assert np.linalg.norm(result.x) < 0.02
     assert result.fun == pytest.approx(0.12, rel=0.05)
-    assert re.search(r"isotropic noise: standard deviation 0\.(199|2|201),", result.noise)
+    learnt = re.fullmatch(r"isotropic noise: standard deviation (.*), no bias \(from (.*) measured inputs\)", result.noise)
+    assert learnt
+    assert float(learnt[1]) == pytest.approx(0.2, abs=4 * 0.2 / np.sqrt(2 * 3 * float(learnt[2])))  # 4 standard errors
 
 
 @pytest.mark.parametrize(
