@@ -1,7 +1,10 @@
 """The model that chooses candidates: exact where it can be, trusted only as far as it orders points it has not seen."""
 
+import dataclasses
+
 import numpy as np
 import pytest
+from scipy import stats
 
 from phenes.adaptive import Adaptive, screen, surrogate
 from phenes.adaptive import run as runs
@@ -79,9 +82,19 @@ def test_trust_follows_the_order_of_points_not_yet_seen():
         run, space, rng = a_run(np.full(DIM, 0.04))
         run.breadth = 2.0
         for _ in range(6):
-            theta = screen.draw(run, space, 8, rng)
-            screen.population(run, space, theta + space.bias, f(theta + space.bias))
+            x = screen.draw(run, space, 8, rng) + space.bias
+            run.archive.add(x, f(x))  # what the model is about to learn must not count as known
+            screen.population(run, space, x, f(x))
         assert run.breadth == (screen.BROADEST if grows else 1.0)
+
+
+def test_agreement_is_that_of_the_model_before_it_learns():
+    run, space, rng = a_run(np.full(DIM, 0.04), told=14)
+    x, f = screen.draw(run, space, 8, rng) + space.bias, rng.random(8)
+    expected = stats.spearmanr(run.surrogate.predict(x), f).statistic * 8 / screen.MEMORY
+    run.archive.add(x, f)
+    screen.population(run, space, x, f)
+    assert run.agreement == pytest.approx(expected)
 
 
 def test_failed_evaluations_teach_nothing():
@@ -102,6 +115,18 @@ def test_the_final_phase_is_not_screened():
     assert theta.shape == (8, DIM)
     assert np.allclose(theta.mean(axis=0) + space.bias, space.to_x(run.normal.mean))  # whole pairs: nothing was selected
     assert run.pool.size == 0
+
+
+def test_nothing_is_screened_or_mirrored_where_x_is_not_measured():
+    run, space, rng = a_run(np.zeros(DIM))
+    space = dataclasses.replace(space, smooth=np.full(DIM, 0.1))
+    theta = screen.draw(run, space, 8, rng)
+    assert np.abs(theta.mean(axis=0) + space.bias - space.to_x(run.normal.mean)).max() > 1e-3
+    assert run.pool.size == 0
+    before = run.breadth
+    x, _ = screen.population(run, space, theta, np.arange(8.0))
+    assert len(x) == 8
+    assert run.breadth == before
 
 
 def test_draws_come_in_mirrored_pairs_however_they_are_asked_for():
