@@ -1,7 +1,7 @@
 """A model chooses which of many candidates are worth an evaluation, and stands in for the others.
 
-n evaluated points and the others, which only the model values, are a population of `breadth` times n for the price of n. Ranks ask little of
-a model: it has to order points, not to explain their values. Whether it does is seen on every point before the model learns from it.
+n evaluated points and the others, which only the model values, are a population of `breadth` times n for the price of n. Ranks ask little
+of a model: it has to order points, not to explain their values. Whether it does is seen on every point before the model learns from it.
 """
 
 import numpy as np
