@@ -68,12 +68,19 @@ class Paths:
 
 
 def update(
-    normal: Normal, paths: Paths, y: np.ndarray, f: np.ndarray, longest: float, evaluated: int | None = None, inside: Inside | None = None
+    normal: Normal,
+    paths: Paths,
+    y: np.ndarray,
+    f: np.ndarray,
+    longest: float,
+    evaluated: int | None = None,
+    paired: bool = False,
+    inside: Inside | None = None,
 ) -> None:
     """One generation: moves mean, covariance and paths; call `normal.settle` afterwards.
 
     Realised points y [n, d] and their values f [n], where not finite is worst. No whitened point counts as longer than `longest`.
-    evaluated: how many of the values are not a model's; all by default.
+    evaluated: how many of the values are not a model's; all by default. paired: the points are mirror images of each other, two by two.
     inside: where a box that cuts into the search lets a mean be. Points lie on one side of the mean then: what the selected say is how they
     differ from all, and what counts as a step is what the box leaves of it.
     """
@@ -89,11 +96,10 @@ def update(
     if total <= 0:
         return
     w[: k.mu] /= total
-    step, mu_eff = w[: k.mu] @ z[: k.mu], k.mu_eff
+    step = w[: k.mu] @ z[: k.mu]
     if inside is not None:
-        step = step - z.mean(axis=0)
-        step = normal.whiten(inside(normal.mean + normal.unwhiten(step)))
-        mu_eff = 1 / max(1 / mu_eff - 1 / n, 1e-9)  # again what makes the step N(0, 1) under neutral selection
+        step = normal.whiten(inside(normal.mean + normal.unwhiten(step - z.mean(axis=0))))
+    mu_eff = _neutral(k.mu_eff, n, paired, inside is not None)
     paths.age += 1
     turned = step if normal.basis is None else normal.basis @ step
     paths.s = (1 - k.c_s) * paths.s + math.sqrt(k.c_s * (2 - k.c_s) * mu_eff) * turned
@@ -107,6 +113,20 @@ def update(
     growth = math.exp(min(1.0, k.c_s / k.damping * (norm / expected - 1)))
     normal.cov = normal.cov * growth**2
     paths.c = paths.c * growth
+
+
+def _neutral(mu_eff: float, n: int, paired: bool, centred: bool) -> float:
+    """One over the variance of a step under neutral selection, which has to be 1 in the paths whatever the points are.
+
+    Of a pair it is (w_i - w_j)^2 instead of w_i^2 + w_j^2: the mean of 2 w_i w_j over all pairs that there could be is missing. Without this
+    the step size would shrink for no reason.
+    """
+    variance = 1 / mu_eff
+    if paired and n > 2:
+        variance -= (1 - variance) / (n - 1)
+    elif centred:
+        variance -= 1 / n
+    return 1 / max(variance, 1e-9)
 
 
 def _reshape(normal: Normal, paths: Paths, z: np.ndarray, w: np.ndarray, k: Rates, calm: bool) -> None:

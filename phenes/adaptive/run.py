@@ -45,7 +45,8 @@ def _generation(run: Run, space: Space) -> None:
         evaluated = f.size
         x, f = screen.population(run, space, x, f)
         cut = space.cuts(run.normal.mean, run.normal.search(space.c))
-        cma.update(run.normal, run.paths, space.to_y(x), f, np.sqrt(space.dim) + 3, evaluated, space.inside if cut else None)
+        longest, paired = np.sqrt(space.dim) + 3, screen.mirrors(space)
+        cma.update(run.normal, run.paths, space.to_y(x), f, longest, evaluated, paired, space.inside if cut else None)
         run.normal.mean = space.inside(run.normal.mean)
         run.normal.settle(space.c)
     if run.evaluations >= run.next_fit:

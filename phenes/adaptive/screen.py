@@ -20,7 +20,7 @@ FARTHEST = 3.0  # whitened, times sqrt d: points beyond belong to another part o
 
 def draw(run: Run, space: Space, n: int, rng: np.random.Generator) -> np.ndarray:
     """n intended theta: the most promising of breadth * n; the others stay in the pool of the generation, as if they were realised."""
-    if space.smooth.any():  # x is not measured: values are noisy, nothing orders them, and averages need points of many directions
+    if not mirrors(space):
         return space.intend(run.normal.draw(rng.standard_normal((n, space.dim))))
     total = round(n * run.breadth) if run.phase == "search" and run.surrogate else n
     theta = space.intend(run.normal.draw(mirrored(run, total, space.dim, rng)))
@@ -31,6 +31,11 @@ def draw(run: Run, space: Space, n: int, rng: np.random.Generator) -> np.ndarray
     rest += space.to_x(rng.standard_normal(rest.shape) * np.sqrt(space.c))
     run.pool = np.concatenate([run.pool.reshape(-1, space.dim), rest])
     return theta[order[:n]]
+
+
+def mirrors(space: Space) -> bool:
+    """Not where x is not measured: values are noisy then, nothing orders them, and averages need points in many directions."""
+    return not space.smooth.any()
 
 
 def mirrored(run: Run, n: int, dim: int, rng: np.random.Generator) -> np.ndarray:
@@ -47,7 +52,7 @@ def mirrored(run: Run, n: int, dim: int, rng: np.random.Generator) -> np.ndarray
 
 def population(run: Run, space: Space, x: np.ndarray, f: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The evaluated points x [n, d] with f [n], and those of the pool with what the model says, which has seen x by then."""
-    if space.smooth.any():
+    if not mirrors(space):
         return x, f
     pool = run.pool.reshape(-1, space.dim)[: round((run.breadth - 1) * f.size)]
     run.pool = np.empty((0, space.dim))

@@ -75,6 +75,21 @@ def test_neutral_selection_keeps_the_covariance():
     assert abs(np.mean(drifts)) < 4 * np.std(drifts) / np.sqrt(20) + 0.1
 
 
+@pytest.mark.parametrize("n", [4, 10, 50])
+@pytest.mark.parametrize("paired", [False, True])
+def test_the_path_has_length_one_under_neutral_selection(n, paired):
+    """In each coordinate, so that the step size has no drift; pairs would make it shorter if nobody took them into account."""
+    dim, rng, squares = 6, np.random.default_rng(0), []
+    for _ in range(300):
+        normal, paths = Normal(np.zeros(dim), np.eye(dim)), cma.Paths(rng.standard_normal(dim), np.zeros(dim))
+        normal.settle(np.zeros(dim))
+        z = rng.standard_normal((n // 2 if paired else n, dim))
+        cma.update(normal, paths, np.concatenate([z, -z]) if paired else z, rng.random(n), 9.0, paired=paired)
+        squares.append(paths.s**2)
+    # the path began as a standard normal vector and has to be one afterwards: 1800 squares with a standard deviation of sqrt 2
+    assert np.mean(squares) == pytest.approx(1, abs=4 * np.sqrt(2 / 1800))
+
+
 def test_the_model_of_a_quadratic_is_exact():
     rng = np.random.default_rng(0)
     hessian, g = spd(4, 1), rng.standard_normal(4)
