@@ -118,8 +118,8 @@ def update(
 def _neutral(mu_eff: float, n: int, paired: bool, centred: bool) -> float:
     """One over the variance of a step under neutral selection, which has to be 1 in the paths whatever the points are.
 
-    Of a pair it is (w_i - w_j)^2 instead of w_i^2 + w_j^2: the mean of 2 w_i w_j over all pairs that there could be is missing. Without this
-    the step size would shrink for no reason.
+    Of a pair it is (w_i - w_j)^2 instead of w_i^2 + w_j^2: the mean of 2 w_i w_j over all pairs that there could be is missing. Without
+    this the step size would shrink for no reason.
     """
     variance = 1 / mu_eff
     if paired and n > 2:
