@@ -7,6 +7,7 @@ of a model: it has to order points, not to explain their values. Whether it does
 import numpy as np
 
 from phenes.adaptive import surrogate
+from phenes.adaptive.estimate import FARTHEST
 from phenes.adaptive.quadratic import axis_features
 from phenes.adaptive.space import Space
 from phenes.adaptive.state import Run
@@ -16,7 +17,6 @@ BROADEST = 5.0  # population over evaluations
 AGREEMENT = 0.3  # rank correlation above which the population doubles; by chance it is 0 +- .15
 MEMORY = 33.0  # evaluations that the agreement is averaged over
 ROWS_PER_FEATURE = 5
-FARTHEST = 3.0  # whitened, times sqrt d: points beyond belong to another part of the landscape
 
 
 def draw(run: Run, space: Space, n: int, rng: np.random.Generator) -> np.ndarray:
@@ -30,7 +30,8 @@ def draw(run: Run, space: Space, n: int, rng: np.random.Generator) -> np.ndarray
     order = np.argsort(run.surrogate.predict(theta + space.bias), kind="stable")
     rest = theta[order[n:]] + space.bias
     rest += space.to_x(rng.standard_normal(rest.shape) * np.sqrt(space.c))
-    run.pool = np.concatenate([run.pool.reshape(-1, space.dim), rest])
+    # whoever asks again and again and tells nothing must not fill the memory
+    run.pool = np.concatenate([run.pool.reshape(-1, space.dim), rest])[: round(BROADEST * max(n, run.popsize))]
     return theta[order[:n]]
 
 

@@ -63,6 +63,7 @@ def taken_back(run: Run, space: Space, f: np.ndarray) -> bool:
     failed = run.kept_mean.size > 0 and not float(np.median(np.where(np.isfinite(f), f, np.inf))) <= run.bar
     if failed:
         run.normal.mean, run.normal.cov = run.kept_mean, run.kept_cov
+        run.pool = np.empty((0, space.dim))  # candidates of the search that is given up
         run.normal.settle(space.c)
         run.failures += 3
     run.kept_mean = np.empty(0)

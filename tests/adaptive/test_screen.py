@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from phenes.adaptive import Adaptive, screen, surrogate
+from phenes.adaptive import Adaptive, screen, steps, surrogate
 from phenes.adaptive import run as runs
 from phenes.adaptive.space import make_space
 from phenes.adaptive.surrogate import learn
@@ -62,6 +62,16 @@ def test_the_most_promising_are_handed_out_and_the_others_kept():
     assert theta.shape == (8, DIM)
     assert run.pool.shape == (32, DIM)
     assert np.median(f(theta + space.bias)) < np.quantile(f(run.pool), 0.1)
+
+
+def test_the_pool_is_bounded_and_given_up_with_its_search():
+    run, space, rng = a_run(np.full(DIM, 0.04))
+    for _ in range(100):
+        screen.draw(run, space, 8, rng)
+    assert len(run.pool) == screen.BROADEST * 8
+    run.kept_mean, run.kept_cov, run.bar = run.normal.mean.copy(), run.normal.cov.copy(), 0.0
+    assert steps.taken_back(run, space, np.ones(8))
+    assert len(run.pool) == 0
 
 
 def test_evaluated_and_not_evaluated_are_together_a_sample_of_the_marginal():
