@@ -1,13 +1,18 @@
-"""The samples of a run: f(x) is exact at x, so a sample stays true for ever, whatever theta was meant to be."""
+"""The samples of a run: f(x) is exact at x, so a sample stays true for ever, whatever theta was meant to be. So do failures."""
 
 from dataclasses import dataclass, field
 
 import numpy as np
 
+NEIGHBOURS = 3  # of a failure, by which is judged whether failures have a place
+LOOKED_AT = 400  # newest rows for that
+FEW = 10  # failures up to which they are taken to have one
+SURE = 2.0  # standard errors
+
 
 @dataclass
 class Archive:
-    """Realised x and their values, oldest first; only finite values. Keeps at least the newest `capacity` rows."""
+    """Realised x and their values, oldest first; NaN where f failed. Keeps at least the newest `capacity` rows."""
 
     dim: int
     capacity: int
@@ -15,13 +20,15 @@ class Archive:
     total: int = 0  # rows ever added
     x: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))
     f: np.ndarray = field(default_factory=lambda: np.empty(0))
+    _judged: int = -1  # rows ever added when `walled` was last looked at
+    _walled: bool = True
 
     def __post_init__(self) -> None:
         self.x = self.x.reshape(-1, self.dim)
 
     def add(self, x: np.ndarray, f: np.ndarray) -> None:
-        good = np.isfinite(f) & np.all(np.isfinite(x), axis=1)
-        x, f = x[good], f[good]
+        good = np.all(np.isfinite(x), axis=1)
+        x, f = x[good], np.where(np.isfinite(f), f, np.nan)[good]
         if f.size == 0:
             return
         if self.count + f.size > self.f.size:
@@ -37,10 +44,56 @@ class Archive:
         rows = max(2 * kept, kept + more, 256)
         x, f = np.empty((rows, self.dim)), np.empty(rows)
         if kept:
-            x[:kept], f[:kept] = self.newest(kept)
+            x[:kept], f[:kept] = self.x[self.count - kept : self.count], self.f[self.count - kept : self.count]
         self.x, self.f, self.count = x, f, kept
 
     def newest(self, n: int) -> tuple[np.ndarray, np.ndarray]:
-        """The newest n rows (fewer if there are no more), oldest first."""
+        """The newest n rows (fewer if there are no more), oldest first; where f failed, the worst value that is kept.
+
+        Not the worst of these n: next to a wall all values are alike, and failing would cost nothing. Failures that happen anywhere say
+        nothing of x and are left out. No rows if f always failed.
+        """
         start = max(0, self.count - n)
-        return self.x[start : self.count], self.f[start : self.count]
+        x, f = self.x[start : self.count], self.f[start : self.count]
+        failed = np.isnan(f)
+        if not failed.any():
+            return x, f
+        if not self.walled:
+            return x[~failed], f[~failed]
+        kept = self.f[: self.count]
+        good = kept[np.isfinite(kept)]
+        return (x, np.where(failed, good.max(), f)) if good.size else (x[:0], f[:0])
+
+    @property
+    def walled(self) -> bool:
+        """Do failures have a place: do the neighbours of a failure fail more often than others?"""
+        if self._judged != self.total:
+            self._judged, self._walled = self.total, self._clustered()
+        return self._walled
+
+    def _clustered(self) -> bool:
+        start = max(0, self.count - LOOKED_AT)
+        x, failed = self.x[start : self.count], np.isnan(self.f[start : self.count])
+        n, bad = failed.size, int(failed.sum())
+        if bad <= FEW or n - bad < NEIGHBOURS:
+            return True
+        z = (x - x.mean(axis=0)) / np.maximum(x.std(axis=0), 1e-300)
+        apart = np.sum(z**2, axis=1) - 2 * z[failed] @ z.T
+        apart[np.arange(bad), np.flatnonzero(failed)] = np.inf
+        nearest = np.argpartition(apart, NEIGHBOURS, axis=1)[:, :NEIGHBOURS]
+        share = bad / n
+        return bool(failed[nearest].mean() - share > SURE * np.sqrt(share * (1 - share) / (bad * NEIGHBOURS)))
+
+    def raw(self, n: int) -> np.ndarray:
+        """The newest n values, NaN where f failed."""
+        return self.f[max(0, self.count - n) : self.count]
+
+    def best(self) -> tuple[np.ndarray, float] | None:
+        """The best value that is kept, and where: of several the one in their midst."""
+        f = self.f[: self.count]
+        if not np.isfinite(f).any():
+            return None
+        value = float(np.nanmin(f))
+        x = self.x[: self.count][f == value]
+        apart = (x - x.mean(axis=0)) / np.maximum(x.std(axis=0), 1e-300)
+        return x[np.argmin(np.sum(apart**2, axis=1))], value

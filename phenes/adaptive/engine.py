@@ -50,6 +50,22 @@ class Adaptive:
         self.generation += task.generation - before
         self._schedule()
 
+    def learn(self, theta, x, f) -> None:
+        """Samples for the models of the best run that are no part of its search."""
+        x, f = door.samples(x, f, self.space.dim)
+        self.incumbent.archive.add(x, f)
+        self.evaluations += f.size
+
+    def restart(self, theta: np.ndarray) -> None:
+        """A new run from theta, half as wide as the first: the evidence says that the answer is not where the best run ended."""
+        self.plan = restarts.Plan(self.plan.small)
+        self.challenger = None
+        self.incumbent = runs.start(self.space, theta + self.space.bias, 0.5, self.plan.small, self.incumbent.value_noise)
+
+    def inside(self, theta: np.ndarray) -> np.ndarray:
+        """Rows of theta, or the nearest that the box allows."""
+        return np.clip(theta, self.space.lower, self.space.upper)
+
     def _schedule(self) -> None:
         """When a run has ended: is the challenger better, and who is next?"""
         if self.challenger is not None:

@@ -9,6 +9,11 @@ from phenes.adaptive.quadratic import axis_features, features_of
 from phenes.adaptive.space import Space
 from phenes.adaptive.state import Run
 
+BARREN = 3  # populations in a row without any value after which a search is lost among failures
+FLAT = 20  # generations in a row of equal values after which a run is given up
+RETURN_WIDTH = 0.5  # of a search that goes back to where values differed, over what it was
+FLAT_GROWTH = 1.2  # of the variances while nothing differs
+
 MOST_ROWS = 20_000  # of a run whose size is the population's doing
 
 
@@ -27,6 +32,9 @@ def tell(run: Run, space: Space, x: np.ndarray, f: np.ndarray) -> None:
     """Takes in samples; moves on when a generation is complete or a model is due."""
     run.archive.add(x, f)
     run.evaluations += f.size
+    run.barren = 0 if np.isfinite(f).any() else run.barren + f.size
+    if run.barren >= BARREN * run.popsize:
+        return _lost(run, space)
     if run.phase == "search":
         run.x_new = np.concatenate([run.x_new.reshape(-1, space.dim), x])
         run.f_new = np.concatenate([run.f_new, f])
@@ -41,7 +49,10 @@ def _generation(run: Run, space: Space) -> None:
     measured = np.all(np.isfinite(run.x_new), axis=1)
     x, f = run.x_new[measured], run.f_new[measured]
     run.x_new, run.f_new = np.empty((0, space.dim)), np.empty(0)
-    if f.size and not steps.taken_back(run, space, f):
+    if f.size and np.ptp(f) == 0:
+        _plateau(run, space, float(f[0]))
+    elif f.size and not steps.taken_back(run, space, f):
+        run.flat = 0
         evaluated = f.size
         x, f = screen.population(run, space, x, f)
         cut = space.cuts(run.normal.mean, run.normal.search(space.c))
@@ -61,6 +72,44 @@ def _generation(run: Run, space: Space) -> None:
         _judge(run, space)
 
 
+def _lost(run: Run, space: Space) -> None:
+    """Nothing but failures: back to the best point of this run with a narrower search, or the end if there is none."""
+    run.barren = 0
+    if run.archive.best() is None:
+        run.finished = "f fails wherever this search looked"
+        return
+    run.phase = "search"
+    _go_back(run, space)
+
+
+def _go_back(run: Run, space: Space) -> None:
+    """To where the best value was seen, narrower: its neighbourhood is where values differ."""
+    best = run.archive.best()
+    assert best is not None
+    run.x_new, run.f_new, run.kept_mean = np.empty((0, space.dim)), np.empty(0), np.empty(0)
+    run.pool, run.unpaired = np.empty((0, space.dim)), np.empty((0, space.dim))
+    run.normal.mean = space.inside(space.to_y(best[0]))
+    search = run.normal.search(space.c) * RETURN_WIDTH**2
+    run.normal.cov = search + (space.c if run.normal.diagonal else np.diag(space.c))
+    run.paths = cma.Paths(np.zeros(space.dim), np.zeros(space.dim))
+    run.normal.settle(space.c)
+    run.at_floor = run.near = 0
+
+
+def _plateau(run: Run, space: Space, value: float) -> None:
+    """A generation of equal values orders nothing. On the best plateau it stays, off it it goes back, and before any difference it widens."""
+    run.flat += 1
+    best = run.archive.best()
+    differs = np.ptp(run.archive.newest(run.archive.count)[1]) > 0
+    if run.flat > FLAT:
+        run.finished = "the values no longer differ"
+    elif not differs:
+        run.normal.cov = run.normal.cov * FLAT_GROWTH
+        run.normal.settle(space.c)
+    elif best is not None and value > best[1]:
+        _go_back(run, space)
+
+
 def _judge(run: Run, space: Space) -> None:
     """Ends a search that has not improved for long: the median of recent values, which no lucky sample moves."""
     p = features_of(space.dim)
@@ -69,7 +118,8 @@ def _judge(run: Run, space: Space) -> None:
         median = float(np.median(f))
         if median < run.best_median:
             run.best_median, run.best_at = median, run.evaluations
-        if f.size >= 20 and np.ptp(f[-max(20, run.popsize) :]) <= 1e-15 * abs(median):
+        recent, best = f[-max(20, run.popsize) :], run.archive.best()
+        if f.size >= 20 and np.ptp(recent) <= 1e-15 * abs(median) and np.ptp(f) > 0 and best is not None and recent.min() <= best[1]:
             run.finished = "the values no longer differ in double precision"
     if run.evaluations - run.best_at > 60 * p * max(1.0, run.popsize / 30):
         if space.noisy:  # only values tell whether there is more to gain
@@ -80,6 +130,8 @@ def _judge(run: Run, space: Space) -> None:
     if np.max(run.normal.root / np.maximum(1.0, np.abs(run.normal.mean).max())) < 1e-14:
         run.finished = "the search is as narrow as double precision"
     if run.finished and f.size:
+        # without noise older values are of a wider search, not of what was found
+        f = f if space.noisy else f[-run.popsize :]
         run.value, run.error = float(f.mean()), float(f.std() / np.sqrt(f.size))
 
 

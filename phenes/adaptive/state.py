@@ -47,4 +47,7 @@ class Run:
     value: float = np.nan  # estimate of F at the mean, when a model gave one
     error: float = np.nan
     noise_cost: float = 0.0  # the part of F that the noise of the inputs is responsible for, by the last model
+    barren: int = 0  # evaluations in a row that failed
+    flat: int = 0  # generations in a row whose values were all equal
+    stepped: int = 0  # evaluations when the last step of the final phase was made
     promise: float = np.inf  # what the last step of the final phase promised to gain

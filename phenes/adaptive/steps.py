@@ -148,9 +148,11 @@ def final_step(run: Run, space: Space) -> None:
     """In the final phase, when a model is due: a step; then more data if it was within the errors, newer data if not."""
     p = features_of(space.dim)
     own = run.evaluations - run.entered
-    model, z, f = estimate.rich_model_of(run, space, own)
     least = max(run.popsize, p // 4 if p <= 2 * CHEAP_FEATURES else p // 2)
     run.next_fit = run.evaluations + max(int(0.3 * own), least)
+    if run.kept_mean.size and taken_back(run, space, run.archive.raw(run.evaluations - run.stepped)):
+        return
+    model, z, f = estimate.rich_model_of(run, space, own)
     if model is None:
         return
     run.generation += 1
@@ -160,6 +162,8 @@ def final_step(run: Run, space: Space) -> None:
         step = dataclasses.replace(step, factors=np.minimum(step.factors, 1.0))
     run.promise = float(-model.g @ step.move)
     run.value, run.error = estimate.smoothed(run, space, model, step.move, z, f)
+    _keep(run)
+    run.stepped = run.evaluations
     _apply(run, space, model, step)
     # what a poor model does not see may still be there: F has to be known well beside what the noise costs
     unsure = space.noisy and run.error > 0.1 * abs(run.noise_cost) and own < 12 * p

@@ -19,11 +19,14 @@ def run(opt: Optimizer, evaluate: Evaluate, kept: Checkpoint, follow: Follow) ->
     """As `generations.run`."""
     loop = _Loop(opt, evaluate, kept)
     pool = evaluate.open(kept.sending)
+    budget, kept.budget = opt.budget, opt.budget
     try:
-        for rows in kept.replay():
+        for rows, opt.budget in kept.replay():
             loop.again(rows)
             follow.seen(rows)
+        opt.budget = kept.budget_then if kept.rows or kept.sent else budget
         follow.seen(loop.go_on())
+        opt.budget = budget
         for number in loop.under_way:
             pool.send(number, loop.x(number))
         while not opt.stop():
@@ -52,7 +55,7 @@ class _Loop:
         self.asked = self.tells = 0
 
     def ask(self) -> int:
-        self.under_way[self.asked] = self.opt.ask(1)[0]
+        self.under_way[self.asked] = self.opt.ask(1, pending=len(self.under_way))[0]
         self.asked += 1
         return self.asked - 1
 

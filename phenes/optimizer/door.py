@@ -62,6 +62,16 @@ def budget(value: Any, dim: int) -> int:
     return 1000 * (dim + 10) if value is None else whole("budget", value, 1)
 
 
+def verify(value: Any, budget: int) -> int | None:
+    """Evaluations kept for the verification; None: a share of the budget, 0: none."""
+    if value is None:
+        return None
+    count = whole("verify", value, 0)
+    if count >= budget:
+        raise ValueError(f"verify must be less than the budget of {budget} evaluations, got {value!r}")
+    return count
+
+
 def seed(value: Any) -> int:
     return whole("seed", value, 0)
 

@@ -28,13 +28,15 @@ class Follow(Protocol):
 def run(opt: Optimizer, evaluate: Evaluate, kept: Checkpoint, follow: Follow) -> bool:
     """True if it came to its end."""
     pool = evaluate.open(kept.sending)
+    budget, kept.budget = opt.budget, opt.budget
     try:
-        for rows in kept.replay():
+        for rows, opt.budget in kept.replay():
             _tell(opt, _asked(opt, rows, kept), rows)
             follow.seen(rows)
+        opt.budget = kept.budget_then if kept.rows else budget
         while not opt.stop():
             theta = opt.ask()
-            theta = theta[: max(opt.budget - opt.nfev, 1)]
+            opt.budget = budget
             x = theta if evaluate.realises else opt.channel.draw(opt.seed, kept.part, theta)
             rows = _evaluate(pool, theta, x, evaluate.realises, kept)
             if opt.nfev == 0:

@@ -28,3 +28,7 @@ class History:
     def arrays(self) -> dict[str, np.ndarray]:
         kept = self.entries if not self.entries or self.entries[-1] is self.last else [*self.entries, self.last]
         return {name: np.asarray([entry[k] for entry in kept]) for k, name in enumerate(NAMES)}
+
+    def means(self) -> np.ndarray:
+        """Means along the way, [k, d]."""
+        return np.array([entry[1] for entry in self.entries])

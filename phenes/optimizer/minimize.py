@@ -24,6 +24,7 @@ def minimize(
     budget: int | None = None,
     target: float | None = None,
     popsize: int | None = None,
+    verify: int | None = None,
     workers: int | str | Executor | None = None,
     timeout: float | None = None,
     max_attempts: int = 3,
@@ -45,6 +46,7 @@ def minimize(
     "learn" for experiments that realise x themselves. None: x = theta.
     realises: f takes theta and returns (x, value), as a lab does; NaN coordinates of x were not measured.
     bounds: of theta, (low, high) or pairs as in SciPy; x may fall outside. budget: evaluations. target: stop when E f is below it.
+    verify: evaluations of the budget that are kept for the end, to verify the answer by fresh draws: by default a tenth, 0 for none.
     workers: processes; "dask://host:port" or a Dask Client; "ray"; or any Executor. The run does not depend on their number.
     timeout: seconds for one evaluation, which has failed after that. max_attempts: how often a point is evaluated if workers die with it;
     1 for experiments that must not be made twice: what is lost has then failed. asynchronous: tell each value as it comes, without waiting
@@ -54,8 +56,8 @@ def minimize(
     starts a new run in the file. `phenes watch FILE` follows it.
     """
     evaluate = Evaluate(f, realises=realises, vectorized=vectorized, workers=workers, timeout=timeout, max_attempts=max_attempts)
-    opt = Optimizer(x0, sigma0, noise, bounds=bounds, popsize=popsize, budget=budget, target=target, seed=seed)
-    settings = record.settings(x0, sigma0, noise, bounds, popsize, seed, False)
+    opt = Optimizer(x0, sigma0, noise, bounds=bounds, popsize=popsize, budget=budget, target=target, verify=verify, seed=seed)
+    settings = record.settings(x0, sigma0, noise, bounds, popsize, verify, seed, False)
     return _solve(opt, evaluate, settings, checkpoint, resume, asynchronous, callback, progress)
 
 
@@ -69,6 +71,7 @@ def maximize(
     budget: int | None = None,
     target: float | None = None,
     popsize: int | None = None,
+    verify: int | None = None,
     workers: int | str | Executor | None = None,
     timeout: float | None = None,
     max_attempts: int = 3,
@@ -83,8 +86,9 @@ def maximize(
 ) -> Result:
     """Maximise E f(x); everything else as in `minimize`."""
     evaluate = Evaluate(f, realises=realises, vectorized=vectorized, workers=workers, timeout=timeout, max_attempts=max_attempts)
-    opt = Optimizer(x0, sigma0, noise, bounds=bounds, popsize=popsize, budget=budget, target=target, seed=seed, maximize=True)
-    settings = record.settings(x0, sigma0, noise, bounds, popsize, seed, True)
+    options = {"bounds": bounds, "popsize": popsize, "budget": budget, "target": target, "verify": verify, "seed": seed}
+    opt = Optimizer(x0, sigma0, noise, maximize=True, **options)
+    settings = record.settings(x0, sigma0, noise, bounds, popsize, verify, seed, True)
     return _solve(opt, evaluate, settings, checkpoint, resume, asynchronous, callback, progress)
 
 

@@ -6,12 +6,17 @@ from typing import Any
 import numpy as np
 
 from phenes.adaptive import Adaptive
+from phenes.evidence.verification import surely_beats
 from phenes.optimizer import door
-from phenes.optimizer.channel import Measured, Moments, as_channel
+from phenes.optimizer.channel import Measured, Moments, Sampled, as_channel
 from phenes.optimizer.history import History
 from phenes.optimizer.learning import Learnt, Residuals, expected_moments, misfit
 from phenes.optimizer.result import Result
+from phenes.optimizer.trust import SIMULATED, Trust
+from phenes.optimizer.verdict import Facts, answer
 
+PROBES = 2  # evaluations of the first generation at x0 itself: what the answer has to beat, and whether f repeats itself
+STREAM = 2**31 - 1  # seed of draws that are simulated, not evaluated
 PATIENCE = 20  # generations without any finite value after which an experiment is taken to be broken
 
 
@@ -45,6 +50,7 @@ class Optimizer:
         budget: int | None = None,
         target: float | None = None,
         maximize: bool = False,
+        verify: int | None = None,
         seed: int = 0,
     ):
         x0, sigma0 = door.start(x0, sigma0)
@@ -53,6 +59,7 @@ class Optimizer:
         self.popsize = door.popsize(popsize)
         self.budget = door.budget(budget, self.dim)
         self.target = door.target(target)
+        self.reserved = door.verify(verify, self.budget)
         self.seed = door.seed(seed)
         self.learns = isinstance(noise, str) and noise == "learn"
         nothing = np.zeros(self.dim)
@@ -68,10 +75,41 @@ class Optimizer:
         self._history = History()
         self.nfev, self.generation = 0, 0
         self.warning: str | None = None
+        self._asked = 0
+        self._ending = ""  # why the verification began: "budget", "converged" or "target"
+        self._next_target = 0  # evaluations before which the target is not tested again
+        self._patterns: set[bytes] = set()  # of coordinates that were not measured
+        self._trust = Trust(self._engine.x0, self._noiseless(), 2 * self._engine.popsize, self._law_of, self._scale)
 
-    def ask(self, n: int | None = None) -> np.ndarray:
-        """Intended theta to try, [n, d]; by default a whole generation. May be asked again before anything is told."""
-        return self._engine.ask(self.popsize if n is None else door.whole("n", n, 1))
+    def ask(self, n: int | None = None, pending: int = 0) -> np.ndarray:
+        """Intended theta to try, [n, d]; by default a whole generation. May be asked again before anything is told.
+
+        Near the end of the budget these are points at which the answer is verified; there are never more than the budget leaves.
+        pending: rows that were handed out, are still under way and will be told.
+        """
+        wanted = self._engine.popsize if n is None and self.popsize is None else self.popsize if n is None else door.whole("n", n, 1)
+        used = self.nfev + pending
+        rows = min(wanted, self.budget - used) if used < self.budget else wanted
+        self._advance(pending)
+        verification = self._trust.verification
+        if verification is not None:
+            return self._hand_out(verification.ask(rows))
+        return self._hand_out(self._search(min(rows, max(self.budget - self._reserve - used, 1))))
+
+    def _search(self, n: int) -> np.ndarray:
+        """Candidates of the search; the last rows of the first generation are x0."""
+        first = self._engine.popsize
+        probes = min(PROBES, first // 3)
+        numbers = np.arange(self._asked, self._asked + n)
+        at_start = (numbers >= first - probes) & (numbers < first)
+        theta = np.tile(self._trust.x0, (n, 1))
+        if not at_start.all():
+            theta[~at_start] = self._engine.ask(int((~at_start).sum()))
+        return theta
+
+    def _hand_out(self, theta: np.ndarray) -> np.ndarray:
+        self._asked += len(theta)
+        return theta
 
     def tell(self, theta: Any, f: Any, realised: Any = None) -> None:
         """Values of f at what became of theta: rows of `theta` [n, d], numbers `f` [n], and the measured x `realised` [n, d]."""
@@ -79,24 +117,118 @@ class Optimizer:
         self.nfev += f.size
         self._failed += int(np.sum(~np.isfinite(f)))
         self._barren = self._barren + f.size if not np.isfinite(f).any() else 0
+        self._patterns |= {row.tobytes() for row in np.unique(np.isnan(x), axis=0)}
         self._told.append((theta, x, self.sign * f))
         self._waiting += f.size
+        full, _ = self.channel.fill(theta, x)
+        self._trust.add(theta, x, self.channel.pull(full, theta), self.sign * f)
         if self._waiting >= self._engine.popsize or self.nfev >= self.budget:
             self._update()
+        self._advance()
+
+    def verify(self, n: int) -> np.ndarray:
+        """n more theta at the present answer, to be told like any others: the claim then rests on them too. Does not mind the budget."""
+        count = door.whole("n", n, 1)
+        at = self._trust.recommend(self.mean).estimate.theta
+        self._trust.place("answer", at)
+        return np.tile(at, (count, 1))
 
     def stop(self) -> dict[str, Any]:
-        """Reasons to stop, by name; empty, and so false, while there is something to gain."""
+        """Reasons to stop, by name; empty, and so false, while there is something to gain or to verify."""
         reasons: dict[str, Any] = {}
         if self.nfev >= self.budget:
             reasons["budget"] = self.nfev
         if self._barren >= PATIENCE * max(self._engine.popsize, 1):
             reasons["failing"] = f"no finite value in the last {self._barren} evaluations"
-        if self.generation:
-            if self.target is not None and self._reached():
+        verification = self._trust.verification
+        if verification is not None and verification.done or not self._reserve:
+            if self._ending == "target" and self._target_holds():
                 reasons["target"] = self.target
-            if self._engine.converged:
+            if self.generation and self._engine.converged:
                 reasons["converged"] = self._engine.converged
         return reasons
+
+    @property
+    def _reserve(self) -> int:
+        return self._trust.reserve(self.budget, self.reserved, self.popsize)
+
+    def _advance(self, pending: int = 0) -> None:
+        """Begin the verification when it is due, and go on searching when it found the search to be wrong and there is budget left."""
+        if not self._reserve:
+            self._ending = "target" if self._seems_reached() else ""
+            return
+        trust = self._trust
+        if trust.verification is not None:
+            late = self.nfev + pending >= self.budget - self._reserve
+            if self._ending == "budget" and not late:  # the budget was raised
+                trust.verification = None
+            elif trust.verification.done and self._ending != "budget" and self.nfev < self.budget:
+                self._judge_early()
+        if trust.verification is None:
+            self._ending = self._due(self.nfev + pending)
+            if self._ending:
+                self._begin(pending)
+
+    def _due(self, used: int) -> str:
+        if used >= self.budget - self._reserve:
+            return "budget"
+        if self.generation and self._engine.converged:
+            return "converged"
+        return "target" if self._seems_reached() and self.nfev >= self._next_target else ""
+
+    def _begin(self, pending: int) -> None:
+        if self._told:
+            self._update()
+        reserve = min(self._trust.reserve(self.budget, self.reserved, self.popsize), self.budget - self.nfev)
+        if self._ending == "budget":
+            reserve = max(self.budget - self.nfev - pending, 1)
+        self._trust.begin(self.mean, reserve, self._history.means(), self._engine.inside)
+
+    def _judge_early(self) -> None:
+        """A verification before the end of the budget: it stands, or the search goes on from where the evidence points."""
+        trust, asked = self._trust, self._trust.verification
+        assert asked is not None
+        if self._ending == "target":
+            if self._target_holds():
+                return
+            self._next_target = int(1.3 * self.nfev)
+        else:
+            found = trust.recommend(self.mean).estimate
+            stands = trust.exact or np.array_equal(found.theta, asked.proposal) or not surely_beats(found, trust.claim(asked.proposal))
+            if stands or self.budget - self.nfev < 2 * self._reserve:
+                return
+            self._engine.restart(found.theta)
+        trust.verification, self._ending = None, ""
+
+    def _seems_reached(self) -> bool:
+        """By the model of the search."""
+        fun, se = self._estimate()
+        return self.target is not None and bool(self.generation) and fun + 2 * se <= self.sign * self.target
+
+    def _target_holds(self) -> bool:
+        """By the evidence: below the target by two standard errors."""
+        if self.target is None:
+            return False
+        if not self._reserve:
+            return self._seems_reached()
+        known = self._trust.recommend(self.mean).estimate
+        return known.fun + 2 * known.se <= self.sign * self.target
+
+    def _noiseless(self) -> bool:
+        if self.learns:
+            return not np.any(self._residuals.variances() > 0)
+        return not np.any(self.channel.moments(self._engine.x0).cov)
+
+    def _law_of(self, theta: np.ndarray) -> Any:
+        """The law of x at theta: moments, or draws where only these say it."""
+        if isinstance(self.channel, Sampled) and not any(any(pattern) for pattern in self._patterns):
+            return self.channel.draw(STREAM, 0, np.tile(theta, (SIMULATED, 1)))
+        rests_on = float(self._residuals.samples) if self.learns else np.inf
+        return self._known.bias, self._known.cov, rests_on
+
+    def _scale(self) -> np.ndarray:
+        spread = np.asarray(self._engine.spread)
+        return np.maximum(spread, 1e-12 * (1 + np.abs(self.mean)))
 
     @property
     def mean(self) -> np.ndarray:
@@ -132,23 +264,34 @@ class Optimizer:
 
     @property
     def result(self) -> Result:
-        fun, se = self._estimate()
-        reasons = self.stop()
-        failing = "failing" in reasons
-        answer = Result(
-            x=self.mean,
-            fun=float(fun),
-            fun_se=float(se),
+        """The recommendation and what is claimed of it, on the evidence so far."""
+        trust, verification = self._trust, self._trust.verification
+        model = self._estimate()
+        facts = Facts(
+            claim=trust.recommend(self.mean),
+            seen=trust.seen,
+            reasons=self.stop(),
+            proposal=verification.proposal if verification is not None else self.mean,
+            model=model,
+            verifies=bool(self._reserve),
             nfev=self.nfev,
+            budget=self.budget,
+            generations=self.generation,
+            popsize=self._engine.popsize,
+            width=np.asarray(self._engine.space.width),
+            spread=self.spread,
+            noise=trust.law(trust.x0),
+            sign=self.sign,
+        )
+        found = answer(
+            facts,
             nit=self.generation,
-            success=bool(self.generation) and np.isfinite(fun) and not failing,
-            message=_message(reasons, self.generation),
             failed=self._failed,
             spread=self.spread,
             history=self._history.arrays(),
             noise=str(self._residuals.learn()) if self.learns and self._residuals.samples else "",
         )
-        return answer if self.sign > 0 else answer.negated()
+        return found if self.sign > 0 else found.negated()
 
     def _estimate(self) -> tuple[float, float]:
         """As minimised. Variances that were learnt from n residuals are known to a share sqrt(2 / n), and so is what the noise costs."""
@@ -159,7 +302,7 @@ class Optimizer:
         return float(fun), float(np.hypot(se, learnt))
 
     def _update(self) -> None:
-        """One generation for the engine, from all that was told since the last."""
+        """One generation for the engine, from all that was told since the last; rows of the verification only enter its models."""
         parts, self._told, self._waiting = self._told, [], 0
         theta, x, f = (np.concatenate(each) for each in zip(*parts, strict=True))
         self._observe(theta, x)
@@ -167,7 +310,10 @@ class Optimizer:
         if not _same(known, self._known):
             self._engine.update_noise(known.cov, known.bias, _variances(self.channel.moments(theta)) - _variances(known))
             self._known = known
-        self._engine.tell(theta, self.channel.pull(full, theta), f)
+        self._trust.noiseless = self._noiseless()
+        self._trust.control = self.warning is None and len(self._patterns) <= 1
+        take_in = self._engine.tell if self._trust.verification is None else self._engine.learn
+        take_in(theta, self.channel.pull(full, theta), f)
         self.generation += 1
         self._note(f)
 
@@ -193,11 +339,6 @@ class Optimizer:
         median = np.median(finite) if finite.size else np.nan
         self._history.add(self.nfev, self.mean, fun, se, median, self._engine.spread, self._engine.phase)
 
-    def _reached(self) -> bool:
-        """With confidence: the estimate is below the target by two standard errors."""
-        fun, se = self._estimate()
-        return self.target is not None and fun + 2 * se <= self.sign * self.target
-
 
 def _variances(moments: Moments) -> np.ndarray:
     return np.diag(moments.cov) if moments.cov.ndim == 2 else moments.cov
@@ -206,15 +347,3 @@ def _variances(moments: Moments) -> np.ndarray:
 def _same(a: Moments, b: Moments) -> bool:
     """Up to what a few unmeasured coordinates more or less make."""
     return a.cov.shape == b.cov.shape and np.allclose(a.cov, b.cov, rtol=0.02, atol=1e-300) and np.array_equal(a.bias, b.bias)
-
-
-def _message(reasons: dict[str, Any], updates: int) -> str:
-    if not updates and not reasons:
-        return "nothing has been told yet"
-    said = {
-        "budget": lambda value: f"the budget is used, {value} evaluations",
-        "failing": lambda value: value,
-        "target": lambda value: f"the target {value:.6g} is reached with confidence",
-        "converged": lambda value: value if isinstance(value, str) else "nothing more to gain",
-    }
-    return "; ".join(said[name](value) for name, value in reasons.items()) or "not finished"

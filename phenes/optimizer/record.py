@@ -44,6 +44,7 @@ class Checkpoint:
         self.sent: list[int] = []
         self.keys: list[str] = []  # of the smaller parts that hold the rows
         self.done = self.failed = 0  # evaluations
+        self.budget = self.budget_then = 0  # of this call, and of the one that wrote `rows`: what is asked near the end depends on it
         self.started = self.written = time.perf_counter()
 
     def __enter__(self) -> "Checkpoint":
@@ -61,17 +62,18 @@ class Checkpoint:
         if self.store is not None:
             self.store.close()
 
-    def replay(self) -> Iterator[list[Row]]:
-        """The complete parts on file, one after the other; then `rows` holds what is there of the next."""
+    def replay(self) -> Iterator[tuple[list[Row], int]]:
+        """The complete parts on file and the budget they were asked with, one after the other; then `rows` holds what is there of the next."""
         if self.run is None:
             return
         keys = sorted(self.run.keys() - {NOW})
         for key in keys:
             if "/" not in key:
-                rows = from_arrays(self.run[key])
+                arrays = self.run[key]
+                rows = from_arrays(arrays)
                 self._count(rows)
                 self.part += 1
-                yield rows
+                yield rows, int(arrays.get("budget", self.budget))
         self.keys = [key for key in keys if key.startswith(f"{self.part:08d}/")]
         for key in self.keys:
             if key.endswith("/sent"):
@@ -79,6 +81,8 @@ class Checkpoint:
             else:
                 self.rows += from_arrays(self.run[key])
         self._count(self.rows)
+        if NOW in self.run.keys():
+            self.budget_then = int(self.run[NOW].get("budget", self.budget))
 
     def foreign(self) -> ValueError:
         return ValueError(f"{self.path} was written by another version or for another problem: its theta are not those asked now")
@@ -134,17 +138,19 @@ class Checkpoint:
 
     def _now(self, flying: int) -> dict[str, int]:
         """For those who watch."""
-        return {"done": self.done, "failed": self.failed, "flying": flying}
+        return {"done": self.done, "failed": self.failed, "flying": flying, "budget": self.budget}
 
 
 def summary(opt: Optimizer) -> dict[str, Any]:
     """The state in a few numbers."""
     fun, se = opt.estimate
-    numbers = {"nfev": opt.nfev, "fun": fun, "fun_se": se, "mean": opt.mean, "spread": opt.spread, "noise": opt.noise_std}
+    numbers = {"nfev": opt.nfev, "budget": opt.budget, "fun": fun, "fun_se": se, "mean": opt.mean, "spread": opt.spread, "noise": opt.noise_std}
     return {**numbers, "phase": opt.phase}
 
 
-def settings(x0: Any, sigma0: Any, noise: Any, bounds: Any, popsize: int | None, seed: int, maximize: bool) -> dict[str, Any]:
+def settings(
+    x0: Any, sigma0: Any, noise: Any, bounds: Any, popsize: int | None, verify: int | None, seed: int, maximize: bool
+) -> dict[str, Any]:
     """What must be the same for a run to be gone on with; a longer budget may follow a shorter one."""
     return {
         "x0": np.asarray(x0, float).ravel().tolist(),
@@ -152,6 +158,7 @@ def settings(x0: Any, sigma0: Any, noise: Any, bounds: Any, popsize: int | None,
         "noise": _describe(noise),
         "bounds": repr(bounds),
         "popsize": popsize,
+        "verify": verify,
         "seed": seed,
         "maximize": maximize,
     }

@@ -1,0 +1,214 @@
+"""E f at a theta from observations: weights, a control variate, and an error that includes what the draws may have missed."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special
+from scipy.linalg import cho_factor, cho_solve
+
+from phenes.adaptive.quadratic import axis_features, design, full_features
+from phenes.evidence.law import Law
+from phenes.evidence.observations import Observations
+
+ROWS_PER_FEATURE = 3  # nearest rows that a control variate is fitted to
+LEAST_ROWS = 1.5  # rows for each feature below which it is not
+MOST_FEATURES = 500  # of a control variate: d = 30 with all products
+NEIGHBOURS = 600  # rows, nearest in theta, that weights and mixture are made of
+RIDGE = 1e-10
+TWO_SIDED = 0.97725  # probability below two standard deviations of a normal
+RULE_OF_THREE = 3.0  # n draws without an event leave a probability of 3 / n for it, at 95 %
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What is known of E f at theta. fun +- 2 se is a 95 % interval.
+
+    error: standard error of the draws alone, without small-sample factor and what they may have missed. unseen: what one more draw as bad as
+    the worst that is near would add. effective: number of draws that the weights are worth; draws: those made at theta itself, failed of
+    them without a value. spread: standard deviation of f less the control variate. control: what it was.
+    """
+
+    theta: np.ndarray
+    fun: float
+    se: float
+    error: float
+    unseen: float
+    effective: float
+    draws: int
+    failed: int
+    spread: float
+    control: str = "none"
+
+    @property
+    def upper(self) -> float:
+        """The pessimist's value, by which answers are compared."""
+        return self.fun + 2 * self.error + self.unseen
+
+    @property
+    def share(self) -> float:
+        """Of the draws at theta, those that failed."""
+        return self.failed / self.draws if self.draws else 0.0
+
+
+def nothing(theta: np.ndarray, draws: int = 0, failed: int = 0) -> Estimate:
+    return Estimate(theta, np.nan, np.inf, np.inf, np.inf, 0.0, draws, failed, np.nan)
+
+
+def fresh_weights(seen: Observations, law: Law) -> np.ndarray:
+    """One for each draw at this theta; not normalised."""
+    return seen.at(law.theta).astype(float)
+
+
+def balance_weights(seen: Observations, law: Law) -> np.ndarray:
+    """p(x_i | theta) over the sum of p(x_i | theta_j) of the rows nearest in theta (balance heuristic): their sum is one in expectation.
+
+    The rows are chosen by what was intended, never by what came of it, so that the mixture is the one they were drawn from. Draws at theta
+    itself bound every weight by one over their number.
+    """
+    if not law.gaussian:
+        return fresh_weights(seen, law)
+    aim = law.z(seen.theta + (law.centre - law.theta))
+    chosen = np.argsort(np.sum(aim**2, axis=1), kind="stable")[:NEIGHBOURS]
+    z = law.z(seen.point[chosen])
+    here = -0.5 * np.sum(z**2, axis=1)
+    apart = np.sum(z**2, axis=1)[:, None] + np.sum(aim[chosen] ** 2, axis=1) - 2 * z @ aim[chosen].T
+    weights = np.zeros(seen.count)
+    weights[chosen] = np.exp(here - special.logsumexp(-0.5 * apart, axis=1))
+    total, own = weights.sum(), int(seen.at(law.theta).sum())
+    # far from all that was intended a few rows carry everything, and the sum of the weights is not near its expectation
+    return weights if own >= 2 or 0.5 < total < 2 else np.zeros(seen.count)
+
+
+def estimate(seen: Observations, law: Law, price: float, weights: np.ndarray, control: bool = True) -> Estimate:
+    """E f at law.theta: the weighted mean, or a control variate and the weighted mean of what it misses, whichever has the smaller error."""
+    own = seen.at(law.theta)
+    draws, failed = int(own.sum()), int(np.isnan(seen.f[own]).sum())
+    total = weights.sum()
+    if total <= 0 or not np.isfinite(price):
+        return nothing(law.theta, draws, failed)
+    view = _View(seen, law, price, weights / total)
+    models = [None]
+    if control:
+        models += [fitted for crossed in (False, True) if (fitted := view.fit(crossed)) is not None]
+    found = [view.judge(model, draws, failed) for model in models]
+    best = min((each for each in found if each is not None), key=lambda each: each.se)
+    return best
+
+
+class _View:
+    """The observations from where theta is: whitened rows, values with failures at their price, weights that sum to one."""
+
+    def __init__(self, seen: Observations, law: Law, price: float, weights: np.ndarray):
+        self.law, self.price, self.low, self.high = law, price, min(seen.lowest, price), max(seen.highest, price)
+        z = law.z(seen.point)
+        dim = law.theta.size
+        squared = np.sum(z**2, axis=1)
+        order = np.argsort(squared, kind="stable")
+        most = ROWS_PER_FEATURE * min(full_features(dim), MOST_FEATURES)
+        chosen = np.zeros(seen.count, bool)
+        chosen[order[: max(most, NEIGHBOURS)]] = True
+        chosen |= weights > 1e-3 * weights.max()
+        self.z, self.f, self.w = z[chosen], seen.f[chosen], weights[chosen]
+        self.distance = squared[chosen]
+        self.failed = np.isnan(self.f)
+        self.f = np.where(self.failed, price, self.f)
+        self.effective = 1 / float(np.sum(self.w**2))
+        self.near = self._precedents()
+
+    def _precedents(self) -> np.ndarray:
+        """Rows that are the nearest to some draw that could be made here; if they are all alike, also the nearest row that differs."""
+        apart = np.sum(self.z**2, axis=1) - 2 * self.law.draws @ self.z.T
+        near = np.zeros(len(self.z), bool)
+        near[np.argmin(apart, axis=1)] = True
+        near |= self.w > 0
+        if np.ptp(self.f[near]) == 0:
+            differs = np.where(self.f != self.f[near][0], self.distance, np.inf)
+            if np.isfinite(differs.min()):
+                near[np.argmin(differs)] = True
+        return near
+
+    def fit(self, crossed: bool) -> "_Control | None":
+        dim = self.law.theta.size
+        p = full_features(dim) if crossed else axis_features(dim)
+        if p > MOST_FEATURES or (crossed and dim == 1):
+            return None
+        # failures have no value that a model could explain
+        order = np.argsort(np.where(self.failed, np.inf, self.distance), kind="stable")
+        rows = np.zeros(len(self.z), bool)
+        rows[order[: ROWS_PER_FEATURE * p]] = True
+        rows = (rows | (self.w > 0)) & ~self.failed
+        if rows.sum() < LEAST_ROWS * p + 2:
+            return None
+        return _control(self, rows, crossed)
+
+    def judge(self, model: "_Control | None", draws: int, failed: int) -> Estimate | None:
+        """None if the estimate leaves the range of everything that was seen."""
+        values = self.f if model is None else model.values
+        rest = self.f if model is None else model.rest
+        fun = float(self.w @ values)
+        if model is not None and not self.low <= fun <= self.high:
+            return None
+        n = self.effective
+        variance = float(np.sum(self.w**2 * (values - fun) ** 2)) * n / max(n - 1, 1e-9) if n > 1.001 else np.inf
+        share = float(self.w @ self.failed)
+        middle = float(self.w @ rest)
+        off = rest[self.near] - middle
+        missed = float(np.abs(off).max())
+        error = math.hypot(math.sqrt(variance), 0.0 if model is None else model.error)
+        factor = special.stdtrit(max(n - 1, 1.0), TWO_SIDED) / 2
+        cost = share * (self.price - fun)
+        se = math.sqrt(factor**2 * variance + (error**2 - variance if np.isfinite(variance) else 0) + cost**2 + (RULE_OF_THREE / 2 / n * missed) ** 2)
+        unseen = max(float(off.max()), 0.0) / n + abs(cost)
+        spread = math.sqrt(variance * n) if np.isfinite(variance) else np.nan
+        name = "none" if model is None else model.name
+        return Estimate(self.law.theta, fun, se, error, unseen, n, draws, failed, spread, name)
+
+
+@dataclass(frozen=True)
+class _Control:
+    """A quadratic by least squares. values [n]: for each row, the estimate of E f that it gives with the model fitted to all others."""
+
+    name: str
+    values: np.ndarray
+    rest: np.ndarray  # f less the model fitted to the other rows
+    error: float  # of the model's own expectation, where the law is known by draws only
+
+
+def _control(view: _View, rows: np.ndarray, crossed: bool) -> "_Control | None":
+    """Leave one out in closed form: beta without row i is beta - G a_i r_i with r_i = e_i / (1 - h_i) and G the inverse Gram matrix."""
+    a_all = design(view.z, crossed)
+    a, f = a_all[rows], view.f[rows]
+    level, scale = float(f.mean()), float(f.std())
+    if not (np.isfinite(scale) and scale > 0):
+        return None
+    gram = a.T @ a
+    gram[np.diag_indices(len(gram))] += RIDGE * len(a)
+    try:
+        factor = cho_factor(gram, check_finite=False)
+    except np.linalg.LinAlgError:
+        return None
+    beta = cho_solve(factor, a.T @ ((f - level) / scale))
+    solved = cho_solve(factor, a.T)  # G a_i, columns
+    leverage = np.minimum(np.einsum("ij,ji->i", a, solved), 1 - 1e-6)
+    rest = (view.f - level) / scale - a_all @ beta
+    rest[rows] = rest[rows] / (1 - leverage)
+    expected, doubt = _expectation(view.law, beta, crossed)
+    values = float(expected @ beta) + rest
+    values[rows] -= (expected @ solved) * rest[rows]
+    values[view.failed] = (view.price - level) / scale
+    return _Control("quadratic" if crossed else "axes", level + scale * values, scale * rest, scale * doubt)
+
+
+def _expectation(law: Law, beta: np.ndarray, crossed: bool) -> tuple[np.ndarray, float]:
+    """Expected features under the law, and the standard error of the model's expectation by what the law is known from."""
+    if not law.exact:
+        features = design(law.draws, crossed)
+        return features.mean(axis=0), float(np.std(features @ beta)) / math.sqrt(len(features))
+    dim = law.theta.size
+    expected = np.zeros(beta.size)
+    expected[0] = 1.0
+    expected[dim + 1 : 2 * dim + 1] = (law.noisy - 1.0) / math.sqrt(2)
+    if not np.isfinite(law.rests_on):
+        return expected, 0.0
+    return expected, float(np.std(design(law.draws, crossed) @ beta)) / math.sqrt(max(law.rests_on, 2.0))

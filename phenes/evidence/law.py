@@ -1,0 +1,59 @@
+"""The law of x around one theta, in coordinates in which its covariance is the identity."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+SIMULATED = 512  # draws by which the reach of a Gaussian law is explored; they cost no evaluations
+
+
+@dataclass(frozen=True)
+class Law:
+    """z = (x - centre) whiten, where x ~ p_theta.
+
+    draws: rows z from the law, simulated. noisy [d]: which whitened coordinates vary; the others are in units of the search. exact: is the law Gaussian,
+    so that its moments and densities are known, or known by draws only? rests_on: how many draws its moments rest on (infinity: declared).
+    """
+
+    theta: np.ndarray
+    centre: np.ndarray
+    whiten: np.ndarray  # [d, d], or [d] if diagonal
+    noisy: np.ndarray
+    draws: np.ndarray
+    exact: bool = True
+    rests_on: float = np.inf
+
+    def z(self, x: np.ndarray) -> np.ndarray:
+        r = x - self.centre
+        return r * self.whiten if self.whiten.ndim == 1 else r @ self.whiten
+
+    @property
+    def gaussian(self) -> bool:
+        """Has it a density that weights can be made of?"""
+        return self.exact and bool(self.noisy.all())
+
+
+def gaussian_law(theta: np.ndarray, bias: np.ndarray, cov: np.ndarray, scale: np.ndarray, rests_on: float = np.inf) -> Law:
+    """x ~ N(theta + bias, cov), cov [d] or [d, d]; scale [d]: units of coordinates without noise."""
+    whiten, noisy = _whitening(cov, scale)
+    z = np.random.default_rng(theta.size).standard_normal((SIMULATED, theta.size)) * noisy
+    return Law(theta, theta + bias, whiten, noisy, z, True, rests_on)
+
+
+def sampled_law(theta: np.ndarray, x: np.ndarray, scale: np.ndarray) -> Law:
+    """A law that is known by draws x at theta only."""
+    centre = x.mean(axis=0)
+    cov = np.atleast_2d(np.cov(x.T))
+    whiten, noisy = _whitening(cov, scale)
+    law = Law(theta, centre, whiten, noisy, np.empty((0, theta.size)), False, len(x))
+    return Law(theta, centre, whiten, noisy, law.z(x), False, len(x))
+
+
+def _whitening(cov: np.ndarray, scale: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The map to coordinates of unit variance (columns), and which of these vary."""
+    if cov.ndim == 1:
+        noisy = cov > 0
+        return 1 / np.where(noisy, np.sqrt(np.where(noisy, cov, 1.0)), scale), noisy
+    value, vector = np.linalg.eigh(cov / np.outer(scale, scale))
+    noisy = value > 1e-12 * max(value[-1], 0.0)
+    return (vector / scale[:, None]) / np.sqrt(np.where(noisy, value, 1.0)), noisy

@@ -1,0 +1,89 @@
+"""Every evaluation of a run: what was intended, what was realised, what it was worth."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+KEPT = 100_000  # rows; of longer runs the first START and the newest
+START = 1_000  # rows of the beginning that are never dropped
+
+
+class Evaluations(NamedTuple):
+    """Arrays, one row for each evaluation in the order in which they were told. f is NaN where there was no finite value."""
+
+    theta: np.ndarray  # [n, d], intended
+    x: np.ndarray  # [n, d], realised; NaN: not measured
+    f: np.ndarray  # [n]
+
+
+class Observations:
+    """All rows of a run. `point` is x in the coordinates of theta (without gain and bias), unmeasured coordinates at their expectation."""
+
+    def __init__(self, dim: int):
+        self.count, self.dropped = 0, 0
+        self._theta, self._x, self._point = (np.empty((256, dim)) for _ in range(3))
+        self._f = np.empty(256)
+        self.lowest, self.highest = np.inf, -np.inf  # finite values ever seen
+
+    def add(self, theta: np.ndarray, x: np.ndarray, point: np.ndarray, f: np.ndarray) -> None:
+        if self.count + f.size > self._f.size:
+            self._make_room(f.size)
+        rows = slice(self.count, self.count + f.size)
+        self._theta[rows], self._x[rows], self._point[rows] = theta, x, point
+        self._f[rows] = np.where(np.isfinite(f), f, np.nan)
+        self.count += f.size
+        finite = f[np.isfinite(f)]
+        if finite.size:
+            self.lowest, self.highest = min(self.lowest, float(finite.min())), max(self.highest, float(finite.max()))
+
+    def _make_room(self, more: int) -> None:
+        """Doubles the arrays, or forgets rows between the first and the newest."""
+        keep = np.arange(self.count)
+        if self.count > KEPT:
+            keep = np.concatenate([keep[:START], keep[-(KEPT // 2) :]])
+            self.dropped += self.count - keep.size
+        rows = max(2 * keep.size, keep.size + more)
+        for name in ("_theta", "_x", "_point", "_f"):
+            old = getattr(self, name)
+            new = np.empty((rows, *old.shape[1:]))
+            new[: keep.size] = old[keep]
+            setattr(self, name, new)
+        self.count = keep.size
+
+    @property
+    def theta(self) -> np.ndarray:
+        return self._theta[: self.count]
+
+    @property
+    def x(self) -> np.ndarray:
+        return self._x[: self.count]
+
+    @property
+    def point(self) -> np.ndarray:
+        return self._point[: self.count]
+
+    @property
+    def f(self) -> np.ndarray:
+        """As minimised; NaN: failed."""
+        return self._f[: self.count]
+
+    def at(self, theta: np.ndarray) -> np.ndarray:
+        """Which rows were drawn at exactly this theta, [n]."""
+        return np.all(self.theta == theta, axis=1)
+
+    def price(self, early: int) -> float:
+        """What a failure counts as: as bad as where the run began, the worst finite value of the first `early` rows.
+
+        Not the worst of all, which a restart far out makes arbitrarily large. NaN if nothing finite was seen.
+        """
+        first = self.f[:early]
+        finite = first[np.isfinite(first)]
+        return float(finite.max()) if finite.size else (self.highest if np.isfinite(self.highest) else np.nan)
+
+    @property
+    def flat(self) -> bool:
+        """Were all finite values that were ever seen equal?"""
+        return not self.lowest < self.highest
+
+    def arrays(self, sign: float) -> Evaluations:
+        return Evaluations(self.theta.copy(), self.x.copy(), sign * self.f)

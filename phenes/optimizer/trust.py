@@ -1,0 +1,177 @@
+"""Which theta is recommended, and what is claimed of it: observations, the verification at the end of the budget, the verdict."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from phenes.evidence import Estimate, Law, Observations, Verification
+from phenes.evidence.estimate import balance_weights, estimate, fresh_weights, nothing
+from phenes.evidence.law import gaussian_law, sampled_law
+from phenes.evidence.ranking import rank
+from phenes.evidence.verification import Repeats, decide
+
+SHARE = 0.1  # of the budget that is kept for the verification
+LEAST_RESERVE, MOST_RESERVE = 8, 1000  # evaluations
+LARGEST_SHARE = 1 / 3
+EXACT_RESERVE = 3  # without noise: one evaluation at the mean of the search, two repeats of the best point
+SIMULATED = 4096  # draws of a law that is known by draws only
+BEST_POINTS, PATH_POINTS = 100, 200  # of the pool of rivals: best realised points, means along the way
+APART = 1.0  # standard deviations of the noise by which rivals differ
+
+
+class Claim(NamedTuple):
+    """estimate: what is claimed, at estimate.theta. exact: f is known to be the same whenever x is. start: the same at x0."""
+
+    estimate: Estimate
+    start: Estimate
+    candidates: tuple[tuple[str, Estimate], ...]
+    exact: bool
+
+
+class Trust:
+    """law_of(theta): (bias, cov, rests_on) or draws [n, d] of x around theta. scale(): units of coordinates without noise, [d]."""
+
+    def __init__(self, x0: np.ndarray, noiseless: bool, early: int, law_of: Callable[[np.ndarray], Any], scale: Callable[[], np.ndarray]):
+        self.x0, self.noiseless, self.early = x0, noiseless, early
+        self.seen = Observations(x0.size)
+        self.law_of, self.scale = law_of, scale
+        self.noisy_values = False
+        self.control = True  # may a model of f be used for the claim?
+        self.verification: Verification | Repeats | None = None
+        self.places: list[tuple[str, np.ndarray]] = []  # where draws were made on purpose
+        self._laws: dict[bytes, Law] = {}
+
+    @property
+    def exact(self) -> bool:
+        """Is f the same whenever theta is, as far as anybody has seen?"""
+        return self.noiseless and not self.noisy_values
+
+    @property
+    def price(self) -> float:
+        return self.seen.price(self.early)
+
+    def reserve(self, budget: int, wanted: int | None, popsize: int | None) -> int:
+        """Evaluations that are kept for the end; whole batches where the user's population is one."""
+        if wanted is not None:
+            return min(wanted, budget - 1)
+        if self.exact:
+            return min(EXACT_RESERVE, budget // 3)
+        reserve = min(max(LEAST_RESERVE, round(SHARE * budget)), MOST_RESERVE, int(LARGEST_SHARE * budget))
+        if popsize is None or reserve < popsize // 2:
+            return reserve
+        search = round((budget - reserve) / popsize) * popsize
+        return budget - search if 0 < search < budget else reserve
+
+    def add(self, theta: np.ndarray, x: np.ndarray, point: np.ndarray, f: np.ndarray) -> None:
+        self.seen.add(theta, x, point, f)
+        self._laws.clear()
+        if self.noiseless and not self.noisy_values:
+            self._compare_repeats(theta, point)
+        if self.verification is not None:
+            self.verification.told(theta)
+
+    def _compare_repeats(self, theta: np.ndarray, point: np.ndarray) -> None:
+        """Values that differ at the same x: noise on f."""
+        for k in range(len(theta)):
+            same = self.seen.at(theta[k])
+            if same.sum() > 1:
+                f = self.seen.f[same & np.all(self.seen.point == point[k], axis=1)]
+                finite = f[np.isfinite(f)]
+                self.noisy_values |= bool(finite.size > 1 and np.ptp(finite) > 0)
+
+    def law(self, theta: np.ndarray) -> Law:
+        key = theta.tobytes()
+        if key not in self._laws:
+            known = self.law_of(theta)
+            if isinstance(known, np.ndarray):
+                self._laws[key] = sampled_law(theta, known, self.scale())
+            else:
+                bias, cov, rests_on = known
+                self._laws[key] = gaussian_law(theta, bias, cov, self.scale(), rests_on)
+        return self._laws[key]
+
+    def evidence(self, theta: np.ndarray) -> Estimate:
+        """From all rows, weighted; draws at theta itself and others that fell near."""
+        law = self.law(theta)
+        return estimate(self.seen, law, self.price, balance_weights(self.seen, law), self.control)
+
+    def claim(self, theta: np.ndarray) -> Estimate:
+        """From the draws at theta alone; the others only help to explain them."""
+        law = self.law(theta)
+        return estimate(self.seen, law, self.price, fresh_weights(self.seen, law), self.control)
+
+    def begin(self, proposal: np.ndarray, reserve: int, path: np.ndarray, inside: Callable[[np.ndarray], np.ndarray]) -> None:
+        """Start the verification. path [k, d]: means along the way."""
+        if self.exact:
+            self.verification = Repeats(proposal, reserve, lambda: self.seen.theta[self.best].copy() if self.best >= 0 else proposal)
+        else:
+            rivals = lambda first: self._rivals(first, path, inside)  # noqa: E731
+            self.verification = Verification(self.x0, proposal, reserve, self.evidence, rivals)
+        self.place("proposal", proposal)
+
+    def place(self, role: str, theta: np.ndarray) -> None:
+        if not any(np.array_equal(theta, at) for _, at in self.places):
+            self.places.append((role, theta.copy()))
+
+    def _rivals(self, first: Estimate, path: np.ndarray, inside: Callable[[np.ndarray], np.ndarray]) -> list[np.ndarray]:
+        """Places that are ranked below what the pessimist says of the proposal, a standard deviation apart from it and each other."""
+        law, f = self.law(first.theta), self.seen.f
+        good = np.flatnonzero(np.isfinite(f))
+        best = good[np.argsort(f[good], kind="stable")[:BEST_POINTS]]
+        thin = path[np.unique(np.geomspace(1, max(len(path), 1), PATH_POINTS).astype(int) - 1)] if len(path) else path
+        earlier = np.array([theta for _, theta in self.places]).reshape(-1, self.x0.size)
+        pool = np.concatenate([earlier, thin, inside(self.seen.point[best] - (law.centre - law.theta))])
+        own = np.concatenate([np.full(len(earlier) + len(thin), -1), best])
+        bound = rank(self.seen, law, self.price, pool, own)
+        limit = first.upper if np.isfinite(first.upper) else np.inf
+        chosen: list[np.ndarray] = []
+        for k in np.argsort(bound, kind="stable"):
+            if not bound[k] < limit or len(chosen) == 2:
+                break
+            apart = [np.linalg.norm(law.z(pool[k]) - law.z(other)) for other in [first.theta, *chosen]]
+            if min(apart) > APART:
+                chosen.append(pool[k])
+        for theta in chosen:
+            self.place("rival", theta)
+        return chosen
+
+    @property
+    def best(self) -> int:
+        """The row of the best finite value, -1 if there is none."""
+        f = self.seen.f
+        return int(np.nanargmin(f)) if np.isfinite(f).any() else -1
+
+    def recommend(self, mean: np.ndarray) -> Claim:
+        """What is known now. mean: what the search would propose, if nothing was verified yet."""
+        if self.exact:
+            return self._exactly(mean)
+        start = self._known(self.x0)
+        known = [(role, self._known(theta)) for role, theta in self.places]
+        drawn = [each for _, each in known if each.draws]
+        if drawn:
+            answer = decide(drawn, start)
+        else:
+            here = self.evidence(mean)
+            known.append(("mean", here))
+            answer = here if np.isfinite(here.fun) or not np.isfinite(start.fun) else start
+            if np.isfinite(start.fun) and np.isfinite(here.fun) and start.upper < here.fun - 2 * here.error:
+                answer = start
+        return Claim(answer, start, (("start", start), *known), False)
+
+    def _known(self, theta: np.ndarray) -> Estimate:
+        """Of the draws there if there are a few, else of all that is near."""
+        return self.claim(theta) if int(self.seen.at(theta).sum()) >= 3 else self.evidence(theta)
+
+    def _exactly(self, mean: np.ndarray) -> Claim:
+        def known(theta: np.ndarray) -> Estimate:
+            f = self.seen.f[self.seen.at(theta)]
+            finite = f[np.isfinite(f)]
+            if not finite.size:
+                return nothing(theta, f.size, f.size)
+            return Estimate(theta, float(finite[0]), 0.0, 0.0, 0.0, f.size, f.size, f.size - finite.size, 0.0, "exact")
+
+        best = self.best
+        answer = known(self.seen.theta[best].copy()) if best >= 0 else nothing(mean)
+        return Claim(answer, known(self.x0), (("start", known(self.x0)), ("best", answer)), True)
+

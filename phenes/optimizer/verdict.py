@@ -1,0 +1,147 @@
+"""From evidence to an answer: the `Result`, and whether it is one that can be trusted."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import special
+
+from phenes.evidence import Estimate, Law, Observations
+from phenes.optimizer.result import Best, Candidate, Failing, Result
+from phenes.optimizer.trust import Claim
+
+LEAST_DRAWS = 5  # finite ones at the answer, below which a claim is not called verified
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+MOST_FAILING = 0.5
+CONTRADICTED = 3.0  # joint standard errors between the model of the search and the draws
+NOTABLE = 0.1  # standard deviations of f at x by which they must differ as well
+GROWN = 10.0  # times the start width: a search that ends wider than that has not found the scale of f
+
+
+class Facts(NamedTuple):
+    claim: Claim
+    seen: Observations
+    reasons: dict[str, Any]
+    proposal: np.ndarray
+    model: tuple[float, float]  # what the search itself says of the mean
+    verifies: bool
+    nfev: int
+    budget: int
+    generations: int
+    popsize: int
+    width: np.ndarray
+    spread: np.ndarray
+    noise: Law
+    sign: float
+
+
+def answer(facts: Facts, **more: Any) -> Result:
+    """As minimised."""
+    claim, known = facts.claim, facts.claim.estimate
+    own = facts.seen.f[facts.seen.at(known.theta)]
+    finite = own[np.isfinite(own)]
+    doubts, notes = _doubts(facts), _notes(facts)
+    fun_se = np.inf if facts.seen.flat and not claim.exact else known.se
+    message = "; ".join([*_ends(facts.reasons, facts.generations), *doubts, *notes])
+    return Result(
+        x=known.theta.copy(),
+        fun=float(known.fun),
+        fun_se=float(fun_se),
+        nfev=facts.nfev,
+        success=not doubts and bool(facts.reasons),
+        message=message,
+        verified=int(finite.size),
+        failing=failing(known),
+        best=_best(facts.seen),
+        evaluations=facts.seen.arrays(1.0),
+        quantiles={q: float(np.quantile(finite, q)) for q in QUANTILES} if finite.size else {},
+        candidates=tuple(_candidate(role, each) for role, each in claim.candidates),
+        **more,
+    )
+
+
+def failing(known: Estimate) -> Failing:
+    """Clopper-Pearson, 95 %."""
+    n, k = known.draws, known.failed
+    if n == 0:
+        return Failing(np.nan, 0.0, 1.0, 0)
+    low = float(special.betaincinv(k, n - k + 1, 0.025)) if k else 0.0
+    high = float(special.betaincinv(k + 1, n - k, 0.975)) if k < n else 1.0
+    return Failing(k / n, low, high, n)
+
+
+def _candidate(role: str, known: Estimate) -> Candidate:
+    return Candidate(role, known.theta.copy(), float(known.fun), float(known.se), known.draws, float(known.effective), known.share)
+
+
+def _best(seen: Observations) -> Best | None:
+    if not np.isfinite(seen.f).any():
+        return None
+    row = int(np.nanargmin(seen.f))
+    return Best(seen.theta[row].copy(), seen.x[row].copy(), float(seen.f[row]))
+
+
+def _doubts(facts: Facts) -> list[str]:
+    """What is not trusted, and what would help; the first that applies says it all."""
+    claim, known, seen = facts.claim, facts.claim.estimate, facts.seen
+    if not facts.generations and not seen.count:
+        return []
+    if not np.isfinite(seen.lowest):
+        return [f"no finite value in {facts.nfev} evaluations: start where f has one"]
+    if seen.flat and seen.count > 1:
+        return [
+            f"all values were equal ({facts.sign * seen.lowest:.6g}), so nothing is known of better ones: start nearer to where f changes, try another"
+            " sigma0, or let f return a margin instead of pass or fail"
+        ]
+    if "failing" in facts.reasons:
+        return ["the search is lost where f fails: start elsewhere or with a smaller sigma0"]
+    if not facts.verifies:
+        return ["the claim was not verified (verify=0)"]
+    if not facts.reasons:
+        return ["not verified yet"]
+    if facts.popsize > facts.budget:
+        return [f"the budget of {facts.budget} is less than one population of {facts.popsize}: give a larger budget or a smaller popsize"]
+    if known.draws and known.share > MOST_FAILING:
+        return [f"{known.failed} of {known.draws} evaluations at x failed: start where f succeeds, or with a smaller sigma0"]
+    if not claim.exact and np.isfinite(claim.start.fun) and _is_start(facts):
+        return ["nothing better than the start was confirmed: a larger budget, another sigma0 or less noise would help"]
+    if facts.noise.noisy.any() is False and not claim.exact and known.draws < LEAST_DRAWS:
+        return [f"f gave different values at the same x, and only {known.draws} evaluations at the answer are left to say what it is worth"]
+    if not claim.exact and known.draws - known.failed < LEAST_DRAWS:
+        return [f"only {known.draws - known.failed} evaluations were made at x: too few for a claim; a larger budget would help"]
+    if not np.isfinite(known.se):
+        return ["the evidence at x is too thin for a standard error; a larger budget would help"]
+    if "converged" not in facts.reasons and np.max(facts.spread / facts.width) > GROWN:
+        return ["the search was still growing when it ended: f may have no lower bound, or sigma0 was far too small; bounds would help"]
+    return []
+
+
+def _is_start(facts: Facts) -> bool:
+    """Is the start recommended though the search proposed another place?"""
+    at = facts.claim.estimate.theta
+    if not np.array_equal(at, facts.claim.start.theta):
+        return False
+    return bool(np.linalg.norm(facts.noise.z(facts.proposal) - facts.noise.z(at)) > 0.5)
+
+
+def _notes(facts: Facts) -> list[str]:
+    claim, known = facts.claim, facts.claim.estimate
+    fun, se = facts.model
+    if claim.exact or not known.draws or not facts.reasons or not np.isfinite(fun) or not np.isfinite(known.fun):
+        return []
+    off = abs(fun - known.fun)
+    own = facts.seen.f[facts.seen.at(known.theta)]
+    if np.array_equal(known.theta, facts.proposal) and off > CONTRADICTED * np.hypot(se, known.se) and off > NOTABLE * np.nanstd(own):
+        return [f"the model of the search was contradicted (it said {facts.sign * fun:.4g} ± {se:.1g}); fun is from {known.draws} evaluations at x"]
+    return []
+
+
+def _ends(reasons: dict[str, Any], updates: int) -> list[str]:
+    if not reasons:
+        return [] if updates else ["nothing has been told yet"]
+    said = {
+        "budget": lambda value: f"the budget is used, {value} evaluations",
+        "failing": lambda value: value,
+        "target": lambda value: f"the target {value:.6g} is reached with confidence",
+        "converged": lambda value: value if isinstance(value, str) else "nothing more to gain",
+    }
+    return [said[name](value) for name, value in reasons.items()]
