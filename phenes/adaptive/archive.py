@@ -10,6 +10,36 @@ FEW = 10  # failures up to which they are taken to have one
 SURE = 2.0  # standard errors
 
 
+def have_a_place(x: np.ndarray, failed: np.ndarray) -> bool:
+    """Do failures lie on one side (Hotelling), or do the neighbours of failures fail more often than others?
+
+    Of the newest rows x [n, d]. Few failures are taken to have a place.
+    """
+    x, failed = x[-LOOKED_AT:], failed[-LOOKED_AT:]
+    n, bad = failed.size, int(failed.sum())
+    if bad <= FEW or n - bad < NEIGHBOURS:
+        return True
+    z = (x - x.mean(axis=0)) / np.maximum(x.std(axis=0), 1e-300)
+    if _on_one_side(z, failed):
+        return True
+    apart = np.sum(z**2, axis=1) - 2 * z[failed] @ z.T
+    apart[np.arange(bad), np.flatnonzero(failed)] = np.inf
+    nearest = np.argpartition(apart, NEIGHBOURS, axis=1)[:, :NEIGHBOURS]
+    share = bad / n
+    return bool(failed[nearest].mean() - share > SURE * np.sqrt(share * (1 - share) / (bad * NEIGHBOURS)))
+
+
+def _on_one_side(z: np.ndarray, failed: np.ndarray) -> bool:
+    """Do the means of failures and of the others differ, beyond what chance does to them?"""
+    n, d = z.shape
+    if n < 2 * d + FEW:
+        return False
+    apart = z[failed].mean(axis=0) - z[~failed].mean(axis=0)
+    inside = np.where(failed[:, None], z - z[failed].mean(axis=0), z - z[~failed].mean(axis=0))
+    squared = apart @ np.linalg.lstsq(inside.T @ inside / (n - 2), apart, rcond=None)[0] * failed.mean() * (1 - failed.mean()) * n
+    return bool(squared * (n - d - 1) / (n - 2) > d + 2 * SURE * np.sqrt(2 * d))
+
+
 @dataclass
 class Archive:
     """Realised x and their values, oldest first; NaN where f failed. Keeps at least the newest `capacity` rows."""
@@ -53,36 +83,20 @@ class Archive:
         Not the worst of these n: next to a wall all values are alike, and failing would cost nothing. Failures that happen anywhere say
         nothing of x and are left out. No rows if f always failed.
         """
-        start = max(0, self.count - n)
-        x, f = self.x[start : self.count], self.f[start : self.count]
-        failed = np.isnan(f)
-        if not failed.any():
-            return x, f
-        if not self.walled:
-            return x[~failed], f[~failed]
         kept = self.f[: self.count]
-        good = kept[np.isfinite(kept)]
-        return (x, np.where(failed, good.max(), f)) if good.size else (x[:0], f[:0])
+        good = np.isfinite(kept)
+        if good.all() or (good.any() and self.walled):
+            x, f = self.x[max(0, self.count - n) : self.count], self.raw(n)
+            return (x, f) if good.all() else (x, np.where(np.isnan(f), kept[good].max(), f))
+        rows = np.flatnonzero(good)[-n:]
+        return self.x[rows], kept[rows]
 
     @property
     def walled(self) -> bool:
-        """Do failures have a place: do the neighbours of a failure fail more often than others?"""
+        """Do failures have a place? If not, they say nothing of x."""
         if self._judged != self.total:
-            self._judged, self._walled = self.total, self._clustered()
+            self._judged, self._walled = self.total, have_a_place(self.x[: self.count], np.isnan(self.f[: self.count]))
         return self._walled
-
-    def _clustered(self) -> bool:
-        start = max(0, self.count - LOOKED_AT)
-        x, failed = self.x[start : self.count], np.isnan(self.f[start : self.count])
-        n, bad = failed.size, int(failed.sum())
-        if bad <= FEW or n - bad < NEIGHBOURS:
-            return True
-        z = (x - x.mean(axis=0)) / np.maximum(x.std(axis=0), 1e-300)
-        apart = np.sum(z**2, axis=1) - 2 * z[failed] @ z.T
-        apart[np.arange(bad), np.flatnonzero(failed)] = np.inf
-        nearest = np.argpartition(apart, NEIGHBOURS, axis=1)[:, :NEIGHBOURS]
-        share = bad / n
-        return bool(failed[nearest].mean() - share > SURE * np.sqrt(share * (1 - share) / (bad * NEIGHBOURS)))
 
     def raw(self, n: int) -> np.ndarray:
         """The newest n values, NaN where f failed."""

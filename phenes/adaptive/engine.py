@@ -56,6 +56,10 @@ class Adaptive:
         self.incumbent.archive.add(x, f)
         self.evaluations += f.size
 
+    def conclude(self) -> None:
+        """No more samples of this generation will come: move on with those that came, if they are half of it."""
+        runs.conclude(self._task, self.space)
+
     def restart(self, theta: np.ndarray) -> None:
         """A new run from theta, half as wide as the first: the evidence says that the answer is not where the best run ended."""
         self.plan = restarts.Plan(self.plan.small)

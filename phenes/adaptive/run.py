@@ -44,6 +44,12 @@ def tell(run: Run, space: Space, x: np.ndarray, f: np.ndarray) -> None:
         steps.final_step(run, space)
 
 
+def conclude(run: Run, space: Space) -> None:
+    """A generation that stays incomplete: half of it is worth a step."""
+    if run.phase == "search" and 2 * run.f_new.size >= run.popsize:
+        _generation(run, space)
+
+
 def _generation(run: Run, space: Space) -> None:
     run.generation += 1
     measured = np.all(np.isfinite(run.x_new), axis=1)

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from phenes.cli import benches
+from phenes.cli import benches, trust  # noqa: F401  # trust adds its command to those of bench
 from phenes.cli.demo import demo
 from phenes.cli.optimize import optimize
 from phenes.cli.reproduce import reproduce

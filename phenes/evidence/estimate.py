@@ -14,8 +14,11 @@ from phenes.evidence.observations import Observations
 ROWS_PER_FEATURE = 3  # nearest rows that a control variate is fitted to
 LEAST_ROWS = 1.5  # rows for each feature below which it is not
 MOST_FEATURES = 500  # of a control variate: d = 30 with all products
-NEIGHBOURS = 600  # rows, nearest in theta, that weights and mixture are made of
+NEIGHBOURS = 400  # rows, nearest in theta, that weights and mixture are made of
+MOST_ROWS = 4000  # of the observations that an estimate looks at
 RIDGE = 1e-10
+MISSED = 4.0  # reach: the distance that one of this many times the effective draws exceeds
+SMOOTH_ORDER = 4
 TWO_SIDED = 0.97725  # probability below two standard deviations of a normal
 RULE_OF_THREE = 3.0  # n draws without an event leave a probability of 3 / n for it, at 95 %
 
@@ -25,7 +28,7 @@ class Estimate:
     """What is known of E f at theta. fun +- 2 se is a 95 % interval.
 
     error: standard error of the draws alone, without small-sample factor and what they may have missed. unseen: what one more draw as bad as
-    the worst that is near would add. effective: number of draws that the weights are worth; draws: those made at theta itself, failed of
+    the worst that is near would add, hoped: what one as good as the best would take off. effective: number of draws that the weights are worth; draws: those made at theta itself, failed of
     them without a value. spread: standard deviation of f less the control variate. control: what it was.
     """
 
@@ -38,6 +41,7 @@ class Estimate:
     draws: int
     failed: int
     spread: float
+    hoped: float = 0.0
     control: str = "none"
 
     @property
@@ -74,7 +78,8 @@ def balance_weights(seen: Observations, law: Law) -> np.ndarray:
     here = -0.5 * np.sum(z**2, axis=1)
     apart = np.sum(z**2, axis=1)[:, None] + np.sum(aim[chosen] ** 2, axis=1) - 2 * z @ aim[chosen].T
     weights = np.zeros(seen.count)
-    weights[chosen] = np.exp(here - special.logsumexp(-0.5 * apart, axis=1))
+    nearest = apart.min(axis=1)
+    weights[chosen] = np.exp(here + 0.5 * nearest) / np.sum(np.exp(-0.5 * (apart - nearest[:, None])), axis=1)
     total, own = weights.sum(), int(seen.at(law.theta).sum())
     # far from all that was intended a few rows carry everything, and the sum of the weights is not near its expectation
     return weights if own >= 2 or 0.5 < total < 2 else np.zeros(seen.count)
@@ -84,6 +89,8 @@ def estimate(seen: Observations, law: Law, price: float, weights: np.ndarray, co
     """E f at law.theta: the weighted mean, or a control variate and the weighted mean of what it misses, whichever has the smaller error."""
     own = seen.at(law.theta)
     draws, failed = int(own.sum()), int(np.isnan(seen.f[own]).sum())
+    if not seen.walled:
+        weights = np.where(np.isnan(seen.f), 0.0, weights)
     total = weights.sum()
     if total <= 0 or not np.isfinite(price):
         return nothing(law.theta, draws, failed)
@@ -96,37 +103,50 @@ def estimate(seen: Observations, law: Law, price: float, weights: np.ndarray, co
     return best
 
 
+def _worth_a_look(distance: np.ndarray, f: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Which rows a view is made of, [n] bool: all of short runs; of long ones the nearest, some of all others, failures and extremes."""
+    if f.size <= MOST_ROWS:
+        return np.ones(f.size, bool)
+    order = np.argsort(distance, kind="stable")
+    chosen = weights > 1e-3 * weights.max()
+    chosen[order[: MOST_ROWS // 2]] = True
+    chosen[order[:: -(-f.size * 4 // MOST_ROWS)]] = True
+    near = order[: f.size // 2]  # a wide restart has values of another world
+    ranked = near[np.argsort(np.where(np.isnan(f[near]), np.inf, f[near]), kind="stable")]
+    chosen[ranked[: MOST_ROWS // 20]] = True
+    chosen[ranked[-MOST_ROWS // 5 :]] = True
+    return chosen
+
+
 class _View:
     """The observations from where theta is: whitened rows, values with failures at their price, weights that sum to one."""
 
     def __init__(self, seen: Observations, law: Law, price: float, weights: np.ndarray):
         self.law, self.price, self.low, self.high = law, price, min(seen.lowest, price), max(seen.highest, price)
         z = law.z(seen.point)
-        dim = law.theta.size
-        squared = np.sum(z**2, axis=1)
-        order = np.argsort(squared, kind="stable")
-        most = ROWS_PER_FEATURE * min(full_features(dim), MOST_FEATURES)
-        chosen = np.zeros(seen.count, bool)
-        chosen[order[: max(most, NEIGHBOURS)]] = True
-        chosen |= weights > 1e-3 * weights.max()
+        chosen = _worth_a_look(np.sum(z**2, axis=1), seen.f, weights)
+        if not seen.walled:
+            chosen &= ~np.isnan(seen.f)
         self.z, self.f, self.w = z[chosen], seen.f[chosen], weights[chosen]
-        self.distance = squared[chosen]
+        self.distance = np.sum(self.z**2, axis=1)
         self.failed = np.isnan(self.f)
         self.f = np.where(self.failed, price, self.f)
         self.effective = 1 / float(np.sum(self.w**2))
-        self.near = self._precedents()
+        self.nearness = self._nearness()
 
-    def _precedents(self) -> np.ndarray:
-        """Rows that are the nearest to some draw that could be made here; if they are all alike, also the nearest row that differs."""
-        apart = np.sum(self.z**2, axis=1) - 2 * self.law.draws @ self.z.T
-        near = np.zeros(len(self.z), bool)
-        near[np.argmin(apart, axis=1)] = True
-        near |= self.w > 0
-        if np.ptp(self.f[near]) == 0:
-            differs = np.where(self.f != self.f[near][0], self.distance, np.inf)
-            if np.isfinite(differs.min()):
-                near[np.argmin(differs)] = True
-        return near
+    def _nearness(self) -> np.ndarray:
+        """How much of what is missed at a row may be missed here as well, [n]: all within reach of as many draws, less further out.
+
+        The rest that a quadratic leaves of a smooth function grows like the fourth power of the distance, so that a row at twice the reach
+        counts a sixteenth: what jumps still shows.
+        """
+        if not self.law.noisy.any():  # what varies is f, everywhere: as near as the rows that a model would be made of
+            count = ROWS_PER_FEATURE * axis_features(self.law.theta.size)
+            reach = math.sqrt(np.sort(self.distance)[min(count, self.distance.size) - 1])
+        else:
+            length = np.sort(np.linalg.norm(self.law.draws, axis=1))
+            reach = length[min(int(len(length) * (1 - 1 / (MISSED * self.effective))), len(length) - 1)]
+        return np.minimum(1.0, reach / np.maximum(np.sqrt(self.distance), 1e-300)) ** SMOOTH_ORDER
 
     def fit(self, crossed: bool) -> "_Control | None":
         dim = self.law.theta.size
@@ -142,27 +162,37 @@ class _View:
             return None
         return _control(self, rows, crossed)
 
+    def _other(self) -> float:
+        """If all draws here had the same value: how far off the nearest other value is."""
+        f = self.f[self.w > 0]
+        if np.ptp(f) > 0:
+            return 0.0
+        differs = np.where(self.f != f[0], self.distance, np.inf)
+        nearest = int(np.argmin(differs))
+        return abs(self.f[nearest] - f[0]) if np.isfinite(differs[nearest]) else 0.0
+
     def judge(self, model: "_Control | None", draws: int, failed: int) -> Estimate | None:
         """None if the estimate leaves the range of everything that was seen."""
         values = self.f if model is None else model.values
         rest = self.f if model is None else model.rest
-        fun = float(self.w @ values)
+        drawn = values[self.w > 0]
+        fun = float(np.clip(self.w @ values, drawn.min(), drawn.max()))  # a mean of equal numbers is that number
         if model is not None and not self.low <= fun <= self.high:
             return None
         n = self.effective
         variance = float(np.sum(self.w**2 * (values - fun) ** 2)) * n / max(n - 1, 1e-9) if n > 1.001 else np.inf
-        share = float(self.w @ self.failed)
-        middle = float(self.w @ rest)
-        off = rest[self.near] - middle
-        missed = float(np.abs(off).max())
+        share = failed / draws if draws else float(self.w @ self.failed)
+        off = (rest - float(self.w @ rest)) * self.nearness
+        missed = max(float(np.abs(off).max()), self._other())
         error = math.hypot(math.sqrt(variance), 0.0 if model is None else model.error)
-        factor = special.stdtrit(max(n - 1, 1.0), TWO_SIDED) / 2
+        spare = n if model is None else min(n, model.spare)
+        factor = special.stdtrit(max(spare - 1, 1.0), TWO_SIDED) / 2
         cost = share * (self.price - fun)
         se = math.sqrt(factor**2 * variance + (error**2 - variance if np.isfinite(variance) else 0) + cost**2 + (RULE_OF_THREE / 2 / n * missed) ** 2)
-        unseen = max(float(off.max()), 0.0) / n + abs(cost)
-        spread = math.sqrt(variance * n) if np.isfinite(variance) else np.nan
+        unseen, hoped = max(float(off.max()), 0.0) / n, max(float(-off.min()), 0.0) / n
+        spread = math.sqrt(variance * n) if np.isfinite(variance) else np.inf
         name = "none" if model is None else model.name
-        return Estimate(self.law.theta, fun, se, error, unseen, n, draws, failed, spread, name)
+        return Estimate(self.law.theta, fun, se, error, unseen, n, draws, failed, spread, hoped, name)
 
 
 @dataclass(frozen=True)
@@ -172,6 +202,7 @@ class _Control:
     name: str
     values: np.ndarray
     rest: np.ndarray  # f less the model fitted to the other rows
+    spare: int  # rows more than features
     error: float  # of the model's own expectation, where the law is known by draws only
 
 
@@ -197,7 +228,7 @@ def _control(view: _View, rows: np.ndarray, crossed: bool) -> "_Control | None":
     values = float(expected @ beta) + rest
     values[rows] -= (expected @ solved) * rest[rows]
     values[view.failed] = (view.price - level) / scale
-    return _Control("quadratic" if crossed else "axes", level + scale * values, scale * rest, scale * doubt)
+    return _Control("quadratic" if crossed else "axes", level + scale * values, scale * rest, len(a) - len(beta), scale * doubt)
 
 
 def _expectation(law: Law, beta: np.ndarray, crossed: bool) -> tuple[np.ndarray, float]:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-SIMULATED = 512  # draws by which the reach of a Gaussian law is explored; they cost no evaluations
+SIMULATED = 4096  # draws by which the reach of a Gaussian law is explored; they cost no evaluations
 
 
 @dataclass(frozen=True)

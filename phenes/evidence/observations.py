@@ -4,6 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from phenes.adaptive.archive import have_a_place
+
 KEPT = 100_000  # rows; of longer runs the first START and the newest
 START = 1_000  # rows of the beginning that are never dropped
 
@@ -24,6 +26,7 @@ class Observations:
         self._theta, self._x, self._point = (np.empty((256, dim)) for _ in range(3))
         self._f = np.empty(256)
         self.lowest, self.highest = np.inf, -np.inf  # finite values ever seen
+        self._judged, self._walled = -1, True
 
     def add(self, theta: np.ndarray, x: np.ndarray, point: np.ndarray, f: np.ndarray) -> None:
         if self.count + f.size > self._f.size:
@@ -72,18 +75,25 @@ class Observations:
         return np.all(self.theta == theta, axis=1)
 
     def price(self, early: int) -> float:
-        """What a failure counts as: as bad as where the run began, the worst finite value of the first `early` rows.
+        """What a failure counts as: worse than where the run began, by as much as the worst of the first `early` rows is beyond their median.
 
         Not the worst of all, which a restart far out makes arbitrarily large. NaN if nothing finite was seen.
         """
         first = self.f[:early]
-        finite = first[np.isfinite(first)]
-        return float(finite.max()) if finite.size else (self.highest if np.isfinite(self.highest) else np.nan)
+        finite = first[np.isfinite(first)] if np.isfinite(first).any() else self.f[np.isfinite(self.f)]
+        return float(2 * finite.max() - np.median(finite)) if finite.size else np.nan
 
     @property
     def flat(self) -> bool:
         """Were all finite values that were ever seen equal?"""
         return not self.lowest < self.highest
+
+    @property
+    def walled(self) -> bool:
+        """Do failures have a place? If they happen anywhere, they say nothing of one theta against another."""
+        if self._judged != self.count + self.dropped:
+            self._judged, self._walled = self.count + self.dropped, have_a_place(self.point, np.isnan(self.f))
+        return self._walled
 
     def arrays(self, sign: float) -> Evaluations:
         return Evaluations(self.theta.copy(), self.x.copy(), sign * self.f)

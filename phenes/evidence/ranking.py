@@ -5,7 +5,7 @@ import numpy as np
 from phenes.evidence.law import Law
 from phenes.evidence.observations import Observations
 
-ROWS = 800  # of the observations that are looked at: the newest half of that many, the rest evenly from before
+ROWS = 400  # of the observations that are looked at: the newest half of that many, the rest evenly from before
 ENOUGH = 8.0  # effective rows behind the value of a theta
 WIDER = np.sqrt(2.0)  # the noise is taken wider by this factor until there are enough
 WIDENINGS = 14
@@ -17,6 +17,8 @@ def rank(seen: Observations, law: Law, price: float, pool: np.ndarray, own: np.n
     own [k]: the row that a theta was taken from, or -1; its luck is not counted. Failures count for more than their price.
     """
     rows = _thinned(seen.count)
+    if not seen.walled:
+        rows = rows[np.isfinite(seen.f[rows])]
     shift = law.centre - law.theta
     z, aim, at = law.z(seen.point[rows]), law.z(seen.theta[rows] + shift), law.z(pool + shift)
     f = seen.f[rows]

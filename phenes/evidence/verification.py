@@ -1,7 +1,7 @@
-"""The end of a run: a race between the proposal of the search and its closest rivals, then fresh draws at the winner.
+"""The end of a run: a race between the proposal of the search and its closest rivals, and so fresh draws at the winner.
 
-A few draws at the proposal come first. If they leave no doubt, all others go there too. Else the two best-ranked other places race against it,
-and the start gets draws enough to be compared with. Rows belong to a candidate by their theta, so that they may come in any order.
+Draws are made in rounds, each where the evidence is best by then. A failure or a jump at the leader lets another lead; the start gets draws
+while it is not surely beaten and they would tell. Rows belong to a candidate by their theta, so that they may come in any order.
 """
 
 import math
@@ -9,38 +9,40 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
+from scipy import special
 
 from phenes.evidence.estimate import Estimate
 
-FIRST_SHARE, FIRST_LEAST = 0.25, 6  # draws at the proposal before anything is decided: share of the reserve, and at least
-ROUND_SHARE, ROUND_LEAST = 0.2, 3  # draws for each entrant in a round of the race: share of what is left, and at least
-RACE_SHARE = 0.5  # of the reserve that a race may use
-START_DRAWS, START_SHARE = 8, 0.25  # draws at the start when there is doubt: up to, and share of what is left at most
-LEAST_EACH = 4  # draws for each entrant below which there is no race
-RIVALS = 2
+ROUND_SHARE, ROUND_LEAST = 0.125, 2  # draws in a round: share of the reserve, and at least
+TRIAL = 3  # draws at a rival of which too little is known for an estimate
+START_LEAST, START_MOST = 4, 8  # draws at the start when there is doubt: to know its spread, and if it is the start that is not known
+START_SHARE = 0.3  # of the reserve that the start may have
+LEAST_EACH = 4  # draws below which nothing is recommended if there is something else
+RIVALS = 3
+ONE_SIDED = 0.8413  # probability below one standard deviation of a normal
 
 
 @dataclass
 class Verification:
-    """Hands out theta (`ask`) and is told when rows have arrived (`advance`).
+    """Hands out theta (`ask`) and is told when rows have arrived (`told`).
 
-    evidence(theta): what is known at a theta now. rivals(estimate): theta worth a race against the proposal, best first.
+    evidence(theta): what is known at a theta now. rivals(leader, entrants): other theta that may be better than the leader, best first.
     """
 
     start: np.ndarray
     proposal: np.ndarray
     reserve: int
     evidence: Callable[[np.ndarray], Estimate]
-    rivals: Callable[[Estimate], list[np.ndarray]]
-    stage: str = "confirm"  # then "race", "start", "settle", "done"
+    rivals: Callable[[Estimate, list[np.ndarray]], list[np.ndarray]]
     spent: int = 0
     entrants: list[np.ndarray] = field(default_factory=list)
-    wanted: list[tuple[np.ndarray, int]] = field(default_factory=list)  # theta and draws that the stage still waits for
-    issued: list[int] = field(default_factory=list)
+    wanted: tuple[np.ndarray, int] = (np.empty(0), 0)  # theta and draws that the round still waits for
+    at_start: int = 0  # draws made there
+    feared: float = -np.inf  # the worst that was thought of a leader: rivals are looked for when it becomes worse
 
     def __post_init__(self) -> None:
         self.entrants = [self.proposal]
-        self._want([(self.proposal, max(FIRST_LEAST, round(FIRST_SHARE * self.reserve)))])
+        self._round()
 
     @property
     def left(self) -> int:
@@ -48,86 +50,61 @@ class Verification:
 
     @property
     def done(self) -> bool:
-        return self.stage == "done"
+        return self.left == 0
 
     def ask(self, n: int) -> np.ndarray:
-        """n theta to draw at: what the stage waits for, then more of the same."""
-        rows: list[np.ndarray] = []
-        while len(rows) < n:
-            open_ = [k for k, (_, count) in enumerate(self.wanted) if self.issued[k] < count]
-            if not open_:  # handed out and not told yet, or never told
-                self.issued = [0] * len(self.wanted)
-                open_ = list(range(len(self.wanted)))
-            k = min(open_, key=lambda k: self.issued[k] / max(self.wanted[k][1], 1))
-            self.issued[k] += 1
-            rows.append(self.wanted[k][0])
-        return np.array(rows)
+        """n theta to draw at: what the round waits for. If more is asked for than that, more of the same."""
+        return np.tile(self.wanted[0], (n, 1))
 
     def told(self, theta: np.ndarray) -> None:
-        """Rows have arrived; those that the stage waits for bring it to its end."""
+        """Rows have arrived; those that the round waits for bring it to its end."""
         self.spent += len(theta)
-        for k, (at, count) in enumerate(self.wanted):
-            came = int(np.all(theta == at, axis=1).sum())
-            self.wanted[k] = (at, count - came)
-            self.issued[k] = max(self.issued[k] - came, 0)
-        if self.left == 0:
-            self.stage = "done"
-        while self.stage != "done" and all(count <= 0 for _, count in self.wanted):
-            getattr(self, f"_after_{self.stage}")()
-
-    def _want(self, wanted: list[tuple[np.ndarray, int]]) -> None:
-        """As far as there is budget, evenly."""
-        total = sum(count for _, count in wanted)
-        share = min(1.0, self.left / total) if total else 0.0
-        self.wanted = [(theta, max(int(count * share), 1)) for theta, count in wanted]
-        self.issued = [0] * len(wanted)
-
-    def _after_confirm(self) -> None:
-        first = self.evidence(self.proposal)
-        others = self.rivals(first)
-        doubt = bool(others) or not surely_beats(first, self.evidence(self.start))
-        if not doubt:
-            return self._settle()
-        room = self.left // LEAST_EACH - 1
-        self.entrants += others[: max(min(RIVALS, room), 0)]
-        self._round() if len(self.entrants) > 1 else self._test_start()
+        at, count = self.wanted
+        self.at_start += int(np.all(theta == self.start, axis=1).sum())
+        self.wanted = (at, count - int(np.all(theta == at, axis=1).sum()))
+        if self.wanted[1] <= 0 and not self.done:
+            self._round()
 
     def _round(self) -> None:
-        self.stage = "race"
-        each = max(ROUND_LEAST, round(ROUND_SHARE * self.left / len(self.entrants)))
-        self._want([(theta, each) for theta in self.entrants])
-
-    def _after_race(self) -> None:
+        """Where the next draws go: to the start or to an unknown rival if that may change the answer, else to the leader."""
         known = [self.evidence(theta) for theta in self.entrants]
-        best = min(known, key=lambda each: each.upper)
-        self.entrants = [each.theta for each in known if each is best or not surely_beats(best, each)]
-        if len(self.entrants) > 1 and self.spent < RACE_SHARE * self.reserve:
-            self._round()
-        else:
-            self._test_start()
-
-    def _test_start(self) -> None:
-        self.stage = "start"
-        lacking = min(START_DRAWS - self.evidence(self.start).draws, int(START_SHARE * self.left))
-        if lacking <= 0:
-            return self._settle()
-        self._want([(self.start, lacking)])
-
-    def _after_start(self) -> None:
-        self._settle()
-
-    def _settle(self) -> None:
-        """All that is left goes to the most promising."""
-        self.stage = "settle"
-        known = [self.evidence(theta) for theta in self.entrants]
-        best = min(known, key=lambda each: each.fun + each.error + each.unseen / 2 if np.isfinite(each.fun) else np.inf)
+        leader = min(known, key=_index)
+        if len(self.entrants) <= RIVALS and leader.upper > self.feared:
+            self.feared = leader.upper
+            new = self.rivals(leader, self.entrants)[: RIVALS + 1 - len(self.entrants)]
+            self.entrants += new
+            known += [self.evidence(theta) for theta in new]
+            leader = min(known, key=_index)
+        step = min(max(ROUND_LEAST, round(ROUND_SHARE * self.reserve)), self.left)
+        unknown = [each for each in known if not np.isfinite(each.fun) and each.draws == 0]
         start = self.evidence(self.start)
-        if not np.isfinite(best.fun) or surely_beats(start, best):
-            best = start
-        self._want([(best.theta, self.left)])
+        if leader.draws >= TRIAL and self._start_may_tell(leader, start):
+            self.wanted = (self.start, min(ROUND_LEAST, self.left))
+        elif unknown and (leader.draws >= TRIAL or not np.isfinite(leader.fun)) and self.left > 2 * TRIAL:
+            self.wanted = (unknown[0].theta, TRIAL)
+        else:
+            self.wanted = (leader.theta, step)
 
-    def _after_settle(self) -> None:
-        self.stage = "done"
+    def _start_may_tell(self, leader: Estimate, start: Estimate) -> bool:
+        """Is it the start that is not known well enough to be beaten?"""
+        if surely_beats(leader, start) or self.at_start + ROUND_LEAST > START_SHARE * self.reserve or start.draws >= START_MOST:
+            return False
+        return start.draws < START_LEAST or _blur(start, leader) > _blur(leader, start)
+
+
+def _index(known: Estimate) -> float:
+    """By which the leader is chosen: what is expected, and half of what is feared."""
+    return known.fun + known.error + known.unseen / 2 if np.isfinite(known.fun) else np.inf
+
+
+def _blur(known: Estimate, other: Estimate) -> float:
+    """Standard error with the small-sample quantile of one standard deviation; a single draw is taken to spread like those of the other."""
+    alone = not np.isfinite(known.spread)
+    if alone and not np.isfinite(other.spread):
+        return np.inf
+    spare = (other if alone else known).effective - 1
+    spread = other.spread if alone else known.spread
+    return float(special.stdtrit(max(spare, 1.0), ONE_SIDED)) * spread / math.sqrt(max(known.effective, 1.0))
 
 
 @dataclass
@@ -139,6 +116,7 @@ class Repeats:
     best: Callable[[], np.ndarray]
     spent: int = 0
     asked: int = 0
+    entrants: list[np.ndarray] = field(default_factory=list)
 
     @property
     def left(self) -> int:
@@ -160,19 +138,16 @@ class Repeats:
 
 
 def surely_beats(a: Estimate, b: Estimate) -> bool:
-    """Is E f lower at a, by one joint standard error and though the next draw at a were as bad as the worst that is near?"""
+    """Is E f lower at a by one joint standard error, though the next draw at a were as bad, and that at b as good, as any that is near?"""
     if not np.isfinite(a.fun):
         return False
     if not np.isfinite(b.fun):
         return True
-    spread = np.nanmax([a.spread, b.spread, 0.0])
-    return a.fun + a.unseen + spread * math.sqrt(1 / max(a.effective, 1) + 1 / max(b.effective, 1)) < b.fun
+    return a.fun + a.unseen + math.hypot(_blur(a, b), _blur(b, a)) < b.fun - b.hoped
 
 
 def decide(known: list[Estimate], start: Estimate) -> Estimate:
-    """The candidate with the lowest upper bound among those that surely beat the start and have half as many draws as the favourite."""
-    able = [each for each in known if each.draws and surely_beats(each, start)]
-    if not able:
-        return start
-    most = max(each.effective for each in able)
-    return min((each for each in able if each.effective >= most / 2), key=lambda each: each.upper)
+    """The candidate with the lowest upper bound among those that surely beat the start and have half as many draws as any."""
+    most = max((each.draws for each in known), default=0)
+    able = [each for each in known if each.draws >= max(most / 2, LEAST_EACH) and surely_beats(each, start)]
+    return min(able, key=lambda each: each.upper) if able else start

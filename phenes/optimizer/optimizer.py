@@ -15,7 +15,7 @@ from phenes.optimizer.result import Result
 from phenes.optimizer.trust import SIMULATED, Trust
 from phenes.optimizer.verdict import Facts, answer
 
-PROBES = 2  # evaluations of the first generation at x0 itself: what the answer has to beat, and whether f repeats itself
+PROBES = 1  # evaluations of the first generation at x0 itself: what the answer has to beat; without noise two, whether f repeats itself
 STREAM = 2**31 - 1  # seed of draws that are simulated, not evaluated
 PATIENCE = 20  # generations without any finite value after which an experiment is taken to be broken
 
@@ -99,12 +99,14 @@ class Optimizer:
     def _search(self, n: int) -> np.ndarray:
         """Candidates of the search; the last rows of the first generation are x0."""
         first = self._engine.popsize
-        probes = min(PROBES, first // 3)
+        probes = min(2 * PROBES if self._trust.noiseless else PROBES, first // 3)
         numbers = np.arange(self._asked, self._asked + n)
         at_start = (numbers >= first - probes) & (numbers < first)
-        theta = np.tile(self._trust.x0, (n, 1))
-        if not at_start.all():
-            theta[~at_start] = self._engine.ask(int((~at_start).sum()))
+        repeats = self._trust.repeats(n - int(at_start.sum()))
+        theta = np.concatenate([repeats, np.tile(self._trust.x0, (n - len(repeats), 1))])
+        rest = np.flatnonzero(~at_start)[len(repeats) :] if not at_start.any() else np.flatnonzero(~at_start)
+        if rest.size:
+            theta[rest] = self._engine.ask(rest.size)
         return theta
 
     def _hand_out(self, theta: np.ndarray) -> np.ndarray:
@@ -179,6 +181,8 @@ class Optimizer:
     def _begin(self, pending: int) -> None:
         if self._told:
             self._update()
+        if self._ending == "budget":
+            self._engine.conclude()
         reserve = min(self._trust.reserve(self.budget, self.reserved, self.popsize), self.budget - self.nfev)
         if self._ending == "budget":
             reserve = max(self.budget - self.nfev - pending, 1)

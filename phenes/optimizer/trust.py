@@ -9,12 +9,13 @@ from phenes.evidence import Estimate, Law, Observations, Verification
 from phenes.evidence.estimate import balance_weights, estimate, fresh_weights, nothing
 from phenes.evidence.law import gaussian_law, sampled_law
 from phenes.evidence.ranking import rank
-from phenes.evidence.verification import Repeats, decide
+from phenes.evidence.verification import RIVALS, TRIAL, Repeats, decide
 
 SHARE = 0.1  # of the budget that is kept for the verification
 LEAST_RESERVE, MOST_RESERVE = 8, 1000  # evaluations
 LARGEST_SHARE = 1 / 3
 EXACT_RESERVE = 3  # without noise: one evaluation at the mean of the search, two repeats of the best point
+REPEATS_BEST, REPEATS_START = 4, 2  # evaluations made again where f looks as if it took few values
 SIMULATED = 4096  # draws of a law that is known by draws only
 BEST_POINTS, PATH_POINTS = 100, 200  # of the pool of rivals: best realised points, means along the way
 APART = 1.0  # standard deviations of the noise by which rivals differ
@@ -40,6 +41,7 @@ class Trust:
         self.control = True  # may a model of f be used for the claim?
         self.verification: Verification | Repeats | None = None
         self.places: list[tuple[str, np.ndarray]] = []  # where draws were made on purpose
+        self._questioned = False
         self._laws: dict[bytes, Law] = {}
 
     @property
@@ -70,6 +72,9 @@ class Trust:
             self._compare_repeats(theta, point)
         if self.verification is not None:
             self.verification.told(theta)
+            for each in self.verification.entrants:
+                if np.any(np.all(theta == each, axis=1)):
+                    self.place("rival", each)
 
     def _compare_repeats(self, theta: np.ndarray, point: np.ndarray) -> None:
         """Values that differ at the same x: noise on f."""
@@ -79,6 +84,23 @@ class Trust:
                 f = self.seen.f[same & np.all(self.seen.point == point[k], axis=1)]
                 finite = f[np.isfinite(f)]
                 self.noisy_values |= bool(finite.size > 1 and np.ptp(finite) > 0)
+
+    def repeats(self, most: int) -> np.ndarray:
+        """Rows [k, d] that were evaluated before, once, if f has no noise as far as is known but few values: are they chance?
+
+        Two evaluations of a coin agree half of the time. The best point is the luckiest, if it was luck.
+        """
+        if self._questioned or not self.exact or self.seen.count < self.early or most < 1 or not self._ties():
+            return np.empty((0, self.x0.size))
+        self._questioned = True
+        rows = [self.seen.theta[self.best]] * REPEATS_BEST + [self.x0] * REPEATS_START
+        return np.array(rows[:most])
+
+    def _ties(self) -> bool:
+        """Do different theta have equal values, and are there others?"""
+        f = self.seen.f
+        finite = np.isfinite(f)
+        return not self.seen.flat and np.unique(f[finite]).size < len(np.unique(self.seen.theta[finite], axis=0))
 
     def law(self, theta: np.ndarray) -> Law:
         key = theta.tobytes()
@@ -106,7 +128,7 @@ class Trust:
         if self.exact:
             self.verification = Repeats(proposal, reserve, lambda: self.seen.theta[self.best].copy() if self.best >= 0 else proposal)
         else:
-            rivals = lambda first: self._rivals(first, path, inside)  # noqa: E731
+            rivals = lambda leader, entrants: self._rivals(leader, entrants, path, inside)  # noqa: E731
             self.verification = Verification(self.x0, proposal, reserve, self.evidence, rivals)
         self.place("proposal", proposal)
 
@@ -114,9 +136,11 @@ class Trust:
         if not any(np.array_equal(theta, at) for _, at in self.places):
             self.places.append((role, theta.copy()))
 
-    def _rivals(self, first: Estimate, path: np.ndarray, inside: Callable[[np.ndarray], np.ndarray]) -> list[np.ndarray]:
-        """Places that are ranked below what the pessimist says of the proposal, a standard deviation apart from it and each other."""
-        law, f = self.law(first.theta), self.seen.f
+    def _rivals(
+        self, leader: Estimate, entrants: list[np.ndarray], path: np.ndarray, inside: Callable[[np.ndarray], np.ndarray]
+    ) -> list[np.ndarray]:
+        """Places that are ranked below what the pessimist says of the leader, a standard deviation apart from all entrants and each other."""
+        law, f = self.law(leader.theta), self.seen.f
         good = np.flatnonzero(np.isfinite(f))
         best = good[np.argsort(f[good], kind="stable")[:BEST_POINTS]]
         thin = path[np.unique(np.geomspace(1, max(len(path), 1), PATH_POINTS).astype(int) - 1)] if len(path) else path
@@ -124,16 +148,14 @@ class Trust:
         pool = np.concatenate([earlier, thin, inside(self.seen.point[best] - (law.centre - law.theta))])
         own = np.concatenate([np.full(len(earlier) + len(thin), -1), best])
         bound = rank(self.seen, law, self.price, pool, own)
-        limit = first.upper if np.isfinite(first.upper) else np.inf
+        limit = leader.upper if np.isfinite(leader.upper) else np.inf
         chosen: list[np.ndarray] = []
         for k in np.argsort(bound, kind="stable"):
-            if not bound[k] < limit or len(chosen) == 2:
+            if not bound[k] < limit or len(chosen) == RIVALS:
                 break
-            apart = [np.linalg.norm(law.z(pool[k]) - law.z(other)) for other in [first.theta, *chosen]]
+            apart = [np.linalg.norm(law.z(pool[k]) - law.z(other)) for other in [*entrants, *chosen]]
             if min(apart) > APART:
                 chosen.append(pool[k])
-        for theta in chosen:
-            self.place("rival", theta)
         return chosen
 
     @property
@@ -146,11 +168,12 @@ class Trust:
         """What is known now. mean: what the search would propose, if nothing was verified yet."""
         if self.exact:
             return self._exactly(mean)
-        start = self._known(self.x0)
-        known = [(role, self._known(theta)) for role, theta in self.places]
+        start = self.evidence(self.x0)
+        known = [(role, self.evidence(theta)) for role, theta in self.places]
         drawn = [each for _, each in known if each.draws]
         if drawn:
             answer = decide(drawn, start)
+            answer = self.claim(answer.theta) if answer.draws >= TRIAL else answer
         else:
             here = self.evidence(mean)
             known.append(("mean", here))
@@ -158,10 +181,6 @@ class Trust:
             if np.isfinite(start.fun) and np.isfinite(here.fun) and start.upper < here.fun - 2 * here.error:
                 answer = start
         return Claim(answer, start, (("start", start), *known), False)
-
-    def _known(self, theta: np.ndarray) -> Estimate:
-        """Of the draws there if there are a few, else of all that is near."""
-        return self.claim(theta) if int(self.seen.at(theta).sum()) >= 3 else self.evidence(theta)
 
     def _exactly(self, mean: np.ndarray) -> Claim:
         def known(theta: np.ndarray) -> Estimate:

@@ -1,36 +1,65 @@
 """The picture and the table of one optimisation: what it is worth, where it went, how far it still looks around."""
 
-from typing import Any
+import textwrap
+from typing import Any, NamedTuple
 
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.text import Annotation
+from scipy.optimize import isotonic_regression
 
 from phenes.optimizer.result import Result
 from phenes.plots import COLOURS, INK, STYLE
 from phenes.plots.notebook import Picture
 
 LINES = 12  # coordinates that can be told apart in a picture
+LETTERS = 150  # in a line across the picture
+HUGE = 1e150  # values beyond it are not drawn, nor below its inverse: the arithmetic of axes would overflow
+RATIO, RATIO_WITH_ZERO = 30.0, 1e4  # of the largest to the smallest value from which a logarithmic scale shows more
+USUAL = (0.05, 0.95)  # quantiles of what is always shown
+SQUEEZED = 20.0  # times that range: with all values in it the picture would show nothing else
+LABEL = 8  # points, of a coordinate's number
+APART = 1.35 * LABEL  # points between two of them
 
 
 def figure(result: Result) -> Figure:
-    """Left: the estimate of E f at the mean with two standard errors. Middle: the mean. Right: the spread of the search."""
+    """Left: what the search estimated on the way, and the claim as verified. Middle: the mean, and x. Right: the spread of the search."""
     history = result.history
+    doubt = "" if result.success else textwrap.fill(f"not a success: {result.message}", LETTERS)
+    end = max(history["nfev"][-1], result.nfev)
     with matplotlib.rc_context(STYLE):
-        out = Picture(figsize=(12, 4.2), layout="constrained")
-        value, place, spread = out.subplots(1, 3)
-        out.suptitle(
-            f"E f(x) = {result.fun:.6g} ± {result.fun_se:.2g} after {result.nfev} evaluations", x=0.01, ha="left", fontweight="bold"
+        out = Picture(figsize=(12, 5 + 0.2 * len(doubt.splitlines())), layout="constrained")
+        out.suptitle(_headline(result), x=0.01, ha="left", fontweight="bold")
+        panels = out.add_subfigure(out.add_gridspec()[0])
+        if doubt:
+            panels.suptitle(doubt, x=0.01, ha="left", fontsize=10, color=COLOURS["ES"])
+        value, place, spread = panels.subplots(1, 3, width_ratios=[1.4, 1, 1])
+        _value(value, history, _marks(result, end))
+        panels.legend(
+            *value.get_legend_handles_labels(), loc="outside lower left", fontsize=9, ncols=3, handlelength=1.5, columnspacing=1.2
         )
-        _value(value, history)
-        _coordinates(place, history["nfev"], history["x"], "recommended theta, by coordinate")
-        _coordinates(spread, history["nfev"], history["spread"], "spread of the search, by coordinate")
+        _coordinates(place, history["nfev"], history["x"], "recommended theta", end, result.x)
+        _coordinates(spread, history["nfev"], history["spread"], "spread of the search", end)
         if np.all(history["spread"] > 0):
             spread.set_yscale("log")
         for ax in (value, place, spread):
             ax.set_xlabel("evaluations")
+            ax.set_xlim(0, 1.03 * end)
+        out.draw_without_rendering()  # only now is it known how large the panels are
+        for ax in (place, spread):
+            _spread_labels(ax)
     return out
+
+
+def _headline(result: Result) -> str:
+    claim = f"E f(x) = {result.fun + 0.0:.6g} ± {result.fun_se:.2g}" if np.isfinite(result.fun) else "E f(x) is not known"
+    return f"{claim}, {_at_x(result) or 'not verified'}; {result.nfev} in all"
+
+
+def _at_x(result: Result) -> str:
+    return f"{result.verified} evaluation{'s' if result.verified > 1 else ''} at x" if result.verified else ""
 
 
 def figure_of_curve(run: dict[str, Any]) -> Figure:
@@ -41,6 +70,7 @@ def figure_of_curve(run: dict[str, Any]) -> Figure:
         value, step, gain = out.subplots(1, 3)
         out.suptitle(f"run {run['id']}, {run['status']}: {run['done']} evaluations", x=0.01, ha="left", fontweight="bold")
         _value(value, history)
+        value.legend(loc="best", fontsize=9)
         step.plot(history["nfev"], history["step"], color=COLOURS["PAES"], linewidth=2, label="step of the search")
         step.plot(history["nfev"], history["noise"], color=COLOURS["ES"], linewidth=2, label="noise of the inputs")
         step.set_yscale("log" if np.all(history["step"] > 0) else "linear")
@@ -53,40 +83,167 @@ def figure_of_curve(run: dict[str, Any]) -> Figure:
     return out
 
 
-def _value(ax: Axes, history: dict[str, np.ndarray]) -> None:
-    """Cut off at the top, where the first estimates would squeeze everything else."""
-    n, fun, se = history["nfev"], history["fun"], history["fun_se"]
-    ax.plot(n, history["f_median"], ".", color="#bbbbbb", markersize=3, label="median of a generation", zorder=1)
-    finite = np.isfinite(fun)
-    band = 2 * np.where(np.isfinite(se), se, 0.0)
-    ax.fill_between(n[finite], (fun - band)[finite], (fun + band)[finite], color=COLOURS["PAES"], alpha=0.25, linewidth=0)
-    ax.plot(n[finite], fun[finite], color=COLOURS["PAES"], linewidth=2, label="estimate of E f at the mean")
-    shown = np.concatenate([fun[finite], history["f_median"][np.isfinite(history["f_median"])]])
-    if shown.size and shown.min() > 0 and shown.max() > 30 * shown.min():
-        ax.set_yscale("log")
+class _Mark(NamedTuple):
+    """A value that rests on evaluations. half: of its 95 % interval, 0 where there is none.
+
+    role: the axis shows all of a "claim", the value of a "start", and "luck" where there is room.
+    """
+
+    role: str
+    at: float
+    fun: float
+    half: float
+    label: str
+    style: dict[str, Any]
+
+
+def _marks(result: Result, end: float) -> list[_Mark]:
+    """The start, the best sample where it was luck, and the claim."""
+    out = []
+    for each in result.candidates:
+        if each.role == "start" and _drawable(each.fun):
+            style = {"fmt": "s", "color": INK, "markersize": 5}
+            out.append(_Mark("start", 0, each.fun, _half(each.fun_se), f"start: {each.fun + 0.0:.4g}", style))
+    best, f = result.best, result.evaluations.f
+    rows = np.flatnonzero(f == best.fun) if best is not None and result.fun_se > 0 and _drawable(best.fun) else np.empty(0)
+    if best is not None and rows.size and np.any(f[np.isfinite(f)] != best.fun):
+        at = result.nfev - f.size + 1 + rows[0]  # of very long runs the last rows are there
+        style = {"fmt": "*", "color": COLOURS["ES"], "markersize": 7, "markeredgewidth": 0}
+        out.append(_Mark("luck", at, best.fun, 0.0, f"best single evaluation (luck): {best.fun + 0.0:.4g}", style))
+    if _drawable(result.fun):
+        label = f"verified, {_at_x(result)}" if result.verified else "the claim, not verified"
+        style = {"fmt": "o", "color": INK, "markersize": 4.5, "markerfacecolor": INK if result.verified else "white"}
+        out.append(_Mark("claim", end, result.fun, _half(result.fun_se), label, style))
+    return out
+
+
+def _half(se: float) -> float:
+    return 2 * se if _drawable(se) else 0.0
+
+
+def _drawable(values: Any) -> Any:
+    return np.abs(values) < HUGE  # NaN is not
+
+
+def _value(ax: Axes, history: dict[str, np.ndarray], marks: list[_Mark] | None = None) -> None:
+    """What the model of the search said on the way, and what the evaluations say."""
+    marks = marks or []
+    n, fun, se, median = (np.asarray(history[name], float) for name in ("nfev", "fun", "fun_se", "f_median"))
+    drawn, known = _drawable(fun), _drawable(median)
+    low, high = _frame(ax, fun[drawn], median[known], marks)
+    if known.any():
+        ax.plot(n[known], median[known], ".", color="#bbbbbb", markersize=3, label="median of a generation", zorder=1)
+    half = 2 * np.where(_drawable(se), se, 0.0)[drawn]
+    if np.any(half > 0):
+        bottom, top = (np.clip(side, low, high) for side in (fun[drawn] - half, fun[drawn] + half))
+        ax.fill_between(n[drawn], bottom, top, color=COLOURS["PAES"], alpha=0.25, linewidth=0, label="two standard errors")
+    if drawn.any():
+        dot = "o" if drawn.sum() == 1 else None
+        ax.plot(n[drawn], fun[drawn], color=COLOURS["PAES"], linewidth=2, marker=dot, label="model's estimate of E f at the mean")
+    for mark in marks:
+        sides = np.clip([mark.fun - mark.half, mark.fun + mark.half], min(low, mark.fun), max(high, mark.fun))
+        bar = np.abs(sides - mark.fun)[:, None] if mark.half else None
+        clipped = mark.role == "luck"  # the others may lie on the edge, but not beyond
+        ax.errorbar([mark.at], [mark.fun], yerr=bar, capsize=4, zorder=5, label=mark.label, clip_on=clipped, **mark.style)
+    ax.set_ylim(low, high)
     ax.set_title("value")
-    ax.legend(loc="best", fontsize=9)
 
 
-def _coordinates(ax: Axes, n: np.ndarray, values: np.ndarray, title: str) -> None:
+def _frame(ax: Axes, fun: np.ndarray, median: np.ndarray, marks: list[_Mark]) -> tuple[float, float]:
+    """The scale and the ends of the axis: all values, or all but a few that would squeeze the others."""
+    marked = [mark.fun for mark in marks if mark.role != "luck"]
+    ends = [side for mark in marks if mark.role == "claim" for side in (mark.fun - mark.half, mark.fun + mark.half)]
+    values = np.concatenate([fun, median, marked, ends])
+    if not values.size:
+        return 0.0, 1.0
+    low, high = values.min(), values.max()
+    # these say which scale it is: a model's estimate of something positive may be negative
+    solid = np.concatenate([median, marked]) if median.size + len(marked) else fun
+    size = np.abs(solid)[solid != 0]
+    if _logarithmic(ax, solid, size):
+        low, high = max(low, -10 * size.max()), min(high, 10 * size.max())
+        low = max(values[values > 0].min(), size.min() / 10, 1 / HUGE) if solid.min() > 0 else low
+    elif fun.size + median.size:
+        usual = np.concatenate([np.quantile(np.concatenate([fun, median]), USUAL), marked, ends])
+        if 0 < SQUEEZED * np.ptp(usual) < high - low:
+            low, high = usual.min(), usual.max()
+    if high - low <= 1e-9 * max(abs(low), abs(high)):
+        pad = 0.05 * abs(high) or 1.0
+        return low - pad, high + pad
+    scale = ax.yaxis.get_transform()
+    bottom, top = scale.transform(np.array([low, high]))
+    room = top - bottom
+    for luck in scale.transform(np.array([mark.fun for mark in marks if mark.role == "luck"])):
+        if bottom - room / 2 < luck < top + room / 2:
+            bottom, top = min(bottom, luck), max(top, luck)
+    low, high = scale.inverted().transform(np.array([bottom - 0.05 * room, top + 0.05 * room]))
+    return float(low), float(high)
+
+
+def _logarithmic(ax: Axes, values: np.ndarray, size: np.ndarray) -> bool:
+    """Sets such a scale where the values have one sign and many magnitudes."""
+    if not size.size or (values.min() < 0 < values.max()):
+        return False
+    if not size.max() > (RATIO if size.size == values.size else RATIO_WITH_ZERO) * size.min():
+        return False
+    if values.min() > 0:
+        ax.set_yscale("log", nonpositive="mask")
+    else:
+        ax.set_yscale("symlog", linthresh=max(size.min(), 1e-15 * size.max()))
+    return True
+
+
+def _coordinates(ax: Axes, n: np.ndarray, values: np.ndarray, title: str, end: float, x: np.ndarray | None = None) -> None:
+    """x: the answer, marked at the end."""
     ax.set_title(title)
+    rows = np.all(_drawable(values), axis=1)
+    n, values = n[rows], values[rows]
+    last = x if x is not None else values[-1] if len(values) else np.full(values.shape[1], np.nan)
+    dot = "o" if len(values) == 1 else None
     if values.shape[1] > LINES:
-        low, middle, high = np.quantile(values, [0, 0.5, 1], axis=1)
-        ax.fill_between(n, low, high, color=INK, alpha=0.15, linewidth=0, label="all coordinates")
-        ax.plot(n, middle, color=INK, label="their median")
+        if len(values):
+            low, middle, high = np.quantile(values, [0, 0.5, 1], axis=1)
+            ax.fill_between(n, low, high, color=INK, alpha=0.15, linewidth=0, label="all coordinates")
+            ax.plot(n, middle, color=INK, marker=dot, markersize=3, label="their median")
+        if x is not None:
+            ax.plot(np.full(x.size, end), x, "_", color=COLOURS["PAES"], alpha=0.5, clip_on=False, label="x")
         ax.legend(loc="best", fontsize=9)
         return
     for k, column in enumerate(values.T):
         colour = matplotlib.colormaps["viridis"](k / max(values.shape[1] - 1, 1) * 0.9)
-        ax.plot(n, column, color=colour, linewidth=1.3)
-        ax.annotate(f"{k}", (n[-1], column[-1]), color=colour, fontsize=8, xytext=(3, 0), textcoords="offset points", va="center")
+        ax.plot(n, column, color=colour, linewidth=1.3, marker=dot, markersize=3)
+        if not _drawable(last[k]):
+            continue
+        if x is not None:
+            ax.plot([end], [x[k]], "o", color=colour, markersize=4, clip_on=False)
+        line = {"arrowstyle": "-", "color": colour, "linewidth": 0.5, "shrinkA": 0, "shrinkB": 0}
+        at = (end if x is not None else n[-1], last[k])
+        ax.annotate(f"{k}", at, color=colour, fontsize=LABEL, xytext=(14, 0), textcoords="offset points", va="center", arrowprops=line)
+
+
+def _spread_labels(ax: Axes) -> None:
+    """Moves the labels of coordinates off each other, as little as it takes, within the panel."""
+    labels = [text for text in ax.texts if isinstance(text, Annotation)]
+    if not labels:
+        return
+    points = 72 / ax.get_figure(root=True).dpi  # pyright: ignore[reportOptionalMemberAccess]
+    at = np.round(points * ax.transData.transform([label.xy for label in labels])[:, 1])
+    order = np.lexsort((-np.arange(len(labels)), at))  # those that coincide are in order, the first on top
+    steps = APART * np.arange(len(labels))
+    low, high = points * ax.bbox.y0, points * ax.bbox.y1
+    # increasing, once the steps are taken off, is a step apart; the closest such sequence is a regression
+    moved = np.clip(isotonic_regression(at[order] - steps).x, low, max(high - steps[-1], low)) + steps
+    for k, y in zip(order, moved, strict=True):
+        labels[k].xyann = (14, float(y - at[k]))
 
 
 def table(result: Result) -> Any:
     """For the terminal: the answer, coordinate by coordinate (the first and last of many)."""
     from rich.table import Table
 
-    title = f"E f(x) = {result.fun:.6g} ± {result.fun_se:.2g}, {result.nfev} evaluations: {result.message}"
+    claim = f"E f(x) = {result.fun:.6g} ± {result.fun_se:.2g}{result._basis()}"
+    failing = f"; failing: {result._failures()}" if result._failures() else ""
+    title = f"{claim}{failing}; {result.nfev} evaluations in all: {'' if result.success else 'not a success: '}{result.message}"
     out = Table("coordinate", "theta", "spread of the search", title=title, title_justify="left")
     rows = range(result.x.size) if result.x.size <= 20 else [*range(10), *range(result.x.size - 5, result.x.size)]
     for k in rows:

@@ -1,0 +1,191 @@
+"""Weights, control variate, coverage: laws, by Monte Carlo with fixed seeds and stated standard errors."""
+
+import numpy as np
+import pytest
+
+from phenes.evidence.estimate import balance_weights, estimate, fresh_weights
+from phenes.evidence.law import gaussian_law, sampled_law
+from phenes.evidence.observations import Observations
+
+STD = 0.3
+
+
+def quartic(x):
+    return np.sum(x**2 + 0.3 * x**4 + 0.5 * x, axis=1)
+
+
+def truth(theta):
+    """E quartic under N(theta, STD^2)."""
+    v = STD**2
+    return float(np.sum(theta**2 + v + 0.3 * (theta**4 + 6 * theta**2 * v + 3 * v**2) + 0.5 * theta))
+
+
+def seen_by(rng, d, n, fresh, f=quartic, spread=0.6, at=None):
+    """n rows of a search around 0, and `fresh` draws at `at`."""
+    theta = spread * rng.standard_normal((n, d))
+    at = np.zeros(d) if at is None else at
+    theta = np.concatenate([theta, np.tile(at, (fresh, 1))])
+    x = theta + STD * rng.standard_normal(theta.shape)
+    seen = Observations(d)
+    seen.add(theta, x, x, f(x))
+    return seen
+
+
+def law_at(theta, rests_on=np.inf):
+    return gaussian_law(theta, np.zeros(theta.size), np.full(theta.size, STD**2), np.ones(theta.size), rests_on)
+
+
+@pytest.mark.parametrize("fresh", [0, 5])
+def test_balance_weights_sum_to_one_in_expectation(fresh):
+    rng = np.random.default_rng(0)
+    law = law_at(np.full(2, 0.2))
+    totals = [balance_weights(seen_by(rng, 2, 200, fresh, at=law.theta), law).sum() for _ in range(300)]
+    se = np.std(totals) / np.sqrt(len(totals))
+    assert abs(np.mean(totals) - 1) < 4 * se
+    assert se < 0.02
+
+
+def test_weights_of_draws_elsewhere_recover_the_mean():
+    """No draw was made at theta: the weighted mean of the others is E f there."""
+    rng, law = np.random.default_rng(1), law_at(np.array([0.3, -0.2]))
+    found = []
+    for _ in range(300):
+        seen = seen_by(rng, 2, 300, 0)
+        found.append(float(balance_weights(seen, law) @ seen.f))  # not normalised: exactly unbiased
+    assert abs(np.mean(found) - truth(law.theta)) < 4 * np.std(found) / np.sqrt(len(found))
+
+
+def test_draws_at_theta_bound_the_weights():
+    rng, law = np.random.default_rng(2), law_at(np.full(30, 5.0))
+    seen = seen_by(rng, 30, 200, 10, at=law.theta)
+    weights = balance_weights(seen, law)
+    assert weights.max() <= 0.1 + 1e-12
+    np.testing.assert_allclose(weights[seen.at(law.theta)], 0.1)
+    # far from all that was intended, nothing is claimed
+    assert not balance_weights(seen_by(rng, 30, 200, 0), law).any()
+
+
+@pytest.mark.parametrize("dim", [1, 3])
+def test_the_control_variate_is_unbiased_and_narrower(dim):
+    rng, theta = np.random.default_rng(3), np.full(dim, 0.1)
+    law = law_at(theta)
+    with_it, without = [], []
+    for _ in range(400):
+        seen = seen_by(rng, dim, 60, 12, at=theta)
+        weights = fresh_weights(seen, law)
+        with_it.append(estimate(seen, law, 10.0, weights))
+        without.append(estimate(seen, law, 10.0, weights, control=False))
+    for many in (with_it, without):
+        fun = np.array([each.fun for each in many])
+        assert abs(fun.mean() - truth(theta)) < 4 * fun.std() / np.sqrt(len(fun))
+    assert np.median([each.se for each in with_it]) < 0.7 * np.median([each.se for each in without])
+
+
+@pytest.mark.parametrize("control", [True, False])
+@pytest.mark.parametrize("fresh", [6, 20])
+def test_two_standard_errors_cover(fresh, control):
+    """Also with few draws: 95 % of 300 is 285 +- 3.8; the term for what was not seen makes it more."""
+    rng, theta = np.random.default_rng(4), np.full(2, 0.1)
+    law = law_at(theta)
+    covered = 0
+    for _ in range(300):
+        seen = seen_by(rng, 2, 40, fresh, at=theta)
+        found = estimate(seen, law, 10.0, fresh_weights(seen, law), control)
+        covered += abs(found.fun - truth(theta)) <= 2 * found.se
+    assert covered >= 0.95 * 300 - 3 * 3.8
+
+
+def test_a_jump_that_no_draw_met_is_covered():
+    """Scrap with a probability of 7 %, which most samples of ten do not contain: rows of the search have seen it."""
+    edge = 1.5 * STD
+
+    def scrap(x):
+        return np.where(x[:, 0] > edge, 5.0, np.sum(x**2, axis=1))
+
+    sample = np.random.default_rng(0).standard_normal((2_000_000, 2)) * STD
+    true = scrap(sample).mean()
+    rng, law = np.random.default_rng(5), law_at(np.zeros(2))
+    covered = silent = 0
+    for _ in range(200):
+        seen = seen_by(rng, 2, 40, 10, scrap)
+        found = estimate(seen, law, 10.0, fresh_weights(seen, law))
+        silent += not (seen.f[seen.at(law.theta)] == 5.0).any()
+        covered += abs(found.fun - true) <= 2 * found.se
+    assert silent > 60
+    assert covered >= 0.95 * 200 - 3 * 3.1
+
+
+def test_equal_draws_are_no_certainty():
+    """Ten that pass beside one that failed nearby: not 0 +- 0."""
+    seen = Observations(1)
+    theta = np.r_[np.zeros(10), 1.0][:, None]
+    x = np.r_[np.linspace(-0.3, 0.3, 10), 1.0][:, None]
+    seen.add(theta, x, x, np.r_[-np.ones(10), 0.0])
+    found = estimate(seen, law_at(np.zeros(1)), 0.0, fresh_weights(seen, law_at(np.zeros(1))))
+    assert found.fun == -1
+    assert 2 * found.se >= 3 / 10  # rule of three
+
+
+def test_failures_count_and_are_doubted():
+    rng, law = np.random.default_rng(6), law_at(np.zeros(2))
+    seen = seen_by(rng, 2, 30, 0)
+    x = STD * rng.standard_normal((20, 2))
+    f = quartic(x)
+    f[:5] = np.nan
+    seen.add(np.zeros((20, 2)), x, x, f)
+    found = estimate(seen, law, 10.0, fresh_weights(seen, law), control=False)
+    assert (found.draws, found.failed, found.share) == (20, 5, 0.25)
+    np.testing.assert_allclose(found.fun, (np.nansum(f) + 5 * 10.0) / 20)
+    assert 2 * found.se >= found.fun - np.nanmean(f)  # the mean without them is within the interval
+    assert found.unseen > 2
+
+
+def test_a_law_that_is_known_by_draws_only():
+    """The error of its moments is part of the standard error; the claim is unbiased whatever the shape of the law."""
+    rng = np.random.default_rng(7)
+
+    def noise(n):
+        return rng.exponential(STD, (n, 2)) - STD
+
+    def f(x):
+        return np.sum(x**2, axis=1)
+
+    found = []
+    for _ in range(150):
+        theta = np.concatenate([0.5 * rng.standard_normal((40, 2)), np.zeros((10, 2))])
+        x = theta + noise(50)
+        seen = Observations(2)
+        seen.add(theta, x, x, f(x))
+        law = sampled_law(np.zeros(2), noise(1000), np.ones(2))
+        found.append(estimate(seen, law, 10.0, fresh_weights(seen, law)))
+    true = 2 * STD**2
+    assert np.mean([abs(each.fun - true) <= 2 * each.se for each in found]) > 0.9
+    fun = np.array([each.fun for each in found])
+    assert abs(fun.mean() - true) < 4 * fun.std() / np.sqrt(len(fun))
+    assert np.median([each.se for each in found]) > 0.5 * np.std(fun)
+
+
+def test_learnt_moments_are_doubted():
+    rng, theta = np.random.default_rng(8), np.zeros(2)
+    seen = seen_by(rng, 2, 60, 20, lambda x: np.sum(x**2, axis=1))
+    sure, learnt = (estimate(seen, law_at(theta, n), 10.0, fresh_weights(seen, law_at(theta))) for n in (np.inf, 50))
+    assert sure.se < 1e-6
+    # E f = tr C, whose standard error by 50 residuals is sqrt(2 d / 50) C
+    np.testing.assert_allclose(learnt.se, np.sqrt(2 * 2 / 50) * STD**2, rtol=0.15)
+
+
+def test_nothing_is_claimed_beyond_what_was_seen():
+    """A model that leaves the range of all values is refused."""
+    rng, law = np.random.default_rng(9), law_at(np.full(3, 0.1))
+    for _ in range(50):
+        seen = seen_by(rng, 3, 14, 2, at=law.theta)
+        found = estimate(seen, law, 5.0, fresh_weights(seen, law))
+        assert seen.lowest <= found.fun <= max(seen.highest, 5.0)
+
+
+def test_no_draws_no_claim():
+    seen = seen_by(np.random.default_rng(0), 2, 10, 0)
+    law = law_at(np.zeros(2))
+    found = estimate(seen, law, 1.0, fresh_weights(seen, law))
+    assert np.isnan(found.fun)
+    assert found.se == np.inf

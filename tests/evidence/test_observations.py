@@ -1,0 +1,52 @@
+"""Nothing evaluated is lost, and memory has a bound."""
+
+import numpy as np
+
+from phenes.evidence import observations
+from phenes.evidence.observations import Observations
+
+
+def test_rows_come_back_as_they_were_told():
+    rng, seen = np.random.default_rng(0), Observations(3)
+    theta, x, f = rng.normal(size=(700, 3)), rng.normal(size=(700, 3)), rng.normal(size=700)
+    f[5], f[6] = np.inf, np.nan
+    for k in range(0, 700, 7):
+        seen.add(theta[k : k + 7], x[k : k + 7], x[k : k + 7], f[k : k + 7])
+    found = seen.arrays(-1.0)
+    np.testing.assert_array_equal(found.theta, theta)
+    np.testing.assert_array_equal(found.x, x)
+    np.testing.assert_array_equal(found.f, np.where(np.isfinite(f), -f, np.nan))
+    assert (seen.lowest, seen.highest) == (f[np.isfinite(f)].min(), f[np.isfinite(f)].max())
+
+
+def test_long_runs_keep_their_beginning_and_their_end(monkeypatch):
+    monkeypatch.setattr(observations, "KEPT", 400)
+    monkeypatch.setattr(observations, "START", 50)
+    seen = Observations(1)
+    for k in range(3000):
+        row = np.full((1, 1), float(k))
+        seen.add(row, row, row, row[0])
+    assert seen.count + seen.dropped == 3000
+    assert seen.count < 1100
+    np.testing.assert_array_equal(seen.f[:50], np.arange(50))
+    assert seen.f[-1] == 2999
+    assert (seen.lowest, seen.highest) == (0, 2999)
+
+
+def test_the_price_of_a_failure_is_of_the_beginning():
+    seen = Observations(1)
+    rows = np.zeros((5, 1))
+    seen.add(rows, rows, rows, np.array([1.0, 3.0, np.nan, 2.0, 1e9]))
+    assert seen.price(4) == 2 * 3 - 2
+    seen = Observations(1)
+    seen.add(rows, rows, rows, np.full(5, np.nan))
+    assert np.isnan(seen.price(4))
+    assert seen.flat
+
+
+def test_flat_is_no_difference_ever():
+    seen, rows = Observations(1), np.zeros((2, 1))
+    seen.add(rows, rows, rows, np.array([1.0, 1.0]))
+    assert seen.flat
+    seen.add(rows, rows, rows, np.array([1.0, 1.5]))
+    assert not seen.flat

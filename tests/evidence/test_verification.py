@@ -1,0 +1,111 @@
+"""The end of a run as a state machine: who gets the draws, and who is recommended."""
+
+import numpy as np
+import pytest
+
+from phenes.evidence.estimate import Estimate
+from phenes.evidence.ranking import rank
+from phenes.evidence.law import gaussian_law
+from phenes.evidence.observations import Observations
+from phenes.evidence.verification import Repeats, Verification, decide, surely_beats
+
+START, PROPOSAL, RIVAL = np.zeros(2), np.ones(2), np.full(2, 2.0)
+
+
+def known(theta, fun, n=10, spread=0.1, unseen=0.0):
+    error = spread / np.sqrt(max(n, 1))
+    return Estimate(theta, fun, error, error, unseen, n, n, 0, spread)
+
+
+class World:
+    """Draws are counted; what is known of a place is its true value and how often it was drawn."""
+
+    def __init__(self, values, rivals=()):
+        self.values, self.others, self.draws = values, rivals, {key: 0 for key in values}
+
+    def evidence(self, theta):
+        key = float(theta[0])
+        return known(theta, self.values[key], max(self.draws[key], 1))
+
+    def run(self, reserve, batch=4):
+        v = Verification(START, PROPOSAL, reserve, self.evidence, lambda first: list(self.others))
+        while not v.done:
+            theta = v.ask(min(batch, v.left))
+            for row in theta:
+                self.draws[float(row[0])] += 1
+            v.told(theta)
+        return v
+
+
+@pytest.mark.parametrize("batch", [1, 3, 50])
+def test_without_doubt_all_draws_go_to_the_proposal(batch):
+    world = World({0.0: 1.0, 1.0: 0.0})
+    world.run(20, batch)
+    assert world.draws == {0.0: 0, 1.0: 20}
+
+
+@pytest.mark.parametrize("batch", [1, 4])
+def test_a_rival_that_is_better_wins_the_race(batch):
+    world = World({0.0: 5.0, 1.0: 1.0, 2.0: 0.0}, [RIVAL])
+    world.run(60, batch)
+    assert sum(world.draws.values()) == 60
+    assert world.draws[2.0] > 30
+    assert world.draws[1.0] >= 15  # what came first
+    estimates = [known(theta, world.values[theta[0]], world.draws[theta[0]]) for theta in (PROPOSAL, RIVAL)]
+    assert decide(estimates, world.evidence(START)).theta is RIVAL
+
+
+def test_a_proposal_that_does_not_beat_the_start_is_not_recommended():
+    world = World({0.0: 1.0, 1.0: 1.05})
+    world.run(40)
+    assert world.draws[0.0] >= 7  # the start had to be known better
+    answer = decide([known(PROPOSAL, 1.05, world.draws[1.0])], known(START, 1.0, world.draws[0.0]))
+    np.testing.assert_array_equal(answer.theta, START)
+
+
+def test_few_draws_do_not_win_against_many():
+    lucky, solid = known(RIVAL, -1.0, 3), known(PROPOSAL, 0.0, 40)
+    assert decide([lucky, solid], known(START, 1.0)).theta is PROPOSAL
+
+
+def test_surely_is_one_joint_standard_error_and_what_may_be_missed():
+    assert surely_beats(known(PROPOSAL, 0.0), known(START, 0.1))
+    assert not surely_beats(known(PROPOSAL, 0.0), known(START, 0.04))
+    assert not surely_beats(known(PROPOSAL, 0.0, unseen=0.2), known(START, 0.1))
+    assert not surely_beats(known(PROPOSAL, np.nan), known(START, 0.1))
+    assert surely_beats(known(PROPOSAL, 0.0), known(START, np.nan))
+    # two draws say little of a spread
+    assert surely_beats(known(PROPOSAL, 0.0, 40), known(START, 0.1, 8))
+    assert not surely_beats(known(PROPOSAL, 0.0, 40), known(START, 0.1, 2))
+
+
+def test_rows_that_nobody_tells_are_asked_for_again():
+    v = Verification(START, PROPOSAL, 10, World({0.0: 1.0, 1.0: 0.0}).evidence, lambda first: [])
+    for _ in range(5):
+        np.testing.assert_array_equal(v.ask(8), np.tile(PROPOSAL, (8, 1)))
+    assert not v.done
+
+
+def test_repeats_take_the_mean_and_then_the_best():
+    v = Repeats(PROPOSAL, 3, lambda: RIVAL)
+    np.testing.assert_array_equal(v.ask(3), PROPOSAL[None])
+    v.told(PROPOSAL[None])
+    np.testing.assert_array_equal(v.ask(2), np.tile(RIVAL, (2, 1)))
+    v.told(np.tile(RIVAL, (2, 1)))
+    assert v.done
+
+
+def test_ranking_orders_by_what_was_seen_nearby_and_not_by_luck():
+    """A bowl with scrap in its middle: the best sample lies beside the hole, and its surroundings count."""
+    rng = np.random.default_rng(0)
+    theta = rng.uniform(-2, 2, (300, 2))
+    x = theta + 0.2 * rng.standard_normal(theta.shape)
+    radius = np.linalg.norm(x, axis=1)
+    seen = Observations(2)
+    seen.add(theta, x, x, np.where(radius < 0.5, np.nan, radius**2))
+    lucky = int(np.nanargmin(seen.f))
+    law = gaussian_law(np.zeros(2), np.zeros(2), np.full(2, 0.04), np.ones(2))
+    pool = np.array([x[lucky], [1.0, 0.0], [1.9, 0.0], [50.0, 0.0]])
+    bound = rank(seen, law, 8.0, pool, np.array([lucky, -1, -1, -1]))
+    assert np.argmin(bound) == 1
+    assert bound[3] > bound[1]

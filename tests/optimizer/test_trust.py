@@ -1,0 +1,318 @@
+"""The answer as its reader takes it: what is recommended, what is claimed of it, and whether that is true."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import phenes
+
+LOG = 300.0
+
+
+def crashes(x):
+    return np.nan if x[0] + x[1] < 1 else float(np.sum(x**2))
+
+
+def stiffness(x):
+    """docs/start.md: a beam from a log."""
+    width, height = x
+    return 0.0 if np.hypot(width, height) > LOG else width * height**3 / 1e9
+
+
+def draws(f, theta, noise, n=20_000):
+    x = theta + noise * np.random.default_rng(99).standard_normal((n, theta.size))
+    return np.array([f(row) for row in x])
+
+
+class TestFailures:
+    def test_the_answer_is_not_where_f_fails(self):
+        result = phenes.minimize(crashes, [1.5, 1.5], 0.5, 0.05, budget=800)
+        values = draws(crashes, result.x, 0.05)
+        assert np.isnan(values).mean() < 0.1
+        assert np.nanmean(values) < 0.8  # 4.5 at the start, .72 with 1 % of failures
+        assert abs(result.fun - np.nanmean(values)) <= 2 * result.fun_se + 0.01
+        assert result.success
+        assert result.failing.low <= np.isnan(values).mean() <= result.failing.high
+        assert result.failing.draws >= 40
+
+    @pytest.mark.parametrize("kind", ["nan", "inf", "none", "raise", "complex"])
+    def test_every_kind_of_failure_is_one(self, kind):
+        def f(x):
+            if x[0] < 0.5:
+                if kind == "raise":
+                    raise ZeroDivisionError("the solver diverged")
+                return {"nan": np.nan, "inf": np.inf, "none": None, "complex": 1j}[kind]
+            return float(np.sum(x**2))
+
+        result = phenes.minimize(f, [1.5, 1.5], 0.5, 0.05, budget=300)
+        assert result.failed > 0
+        assert result.x[0] > 0.5
+        assert result.success
+        assert np.sum(result.x**2) < 1
+
+    def test_failures_at_random_say_nothing_of_the_place(self):
+        rng = np.random.default_rng(0)
+
+        def f(x):
+            return np.nan if rng.random() < 0.3 else float(np.sum((x - 1) ** 2))
+
+        result = phenes.minimize(f, np.zeros(3), 0.5, 0.1, budget=1500)
+        assert np.linalg.norm(result.x - 1) < 0.1
+        assert result.failing.low < 0.3 < result.failing.high
+
+    def test_a_restart_that_fails_does_not_end_the_run(self):
+        """Two wells in a small island of values: restarts fall into the sea."""
+
+        def f(x):
+            if np.linalg.norm(x) > 2:
+                return np.nan
+            return float(min(np.sum((x - 0.8) ** 2), 0.3 + np.sum((x + 0.8) ** 2)))
+
+        result = phenes.minimize(f, [-0.7, -0.7], 0.2, 0.05, budget=4000, seed=1)
+        assert "failing" not in result.message
+        assert result.success
+        assert result.fun < 0.35
+
+    def test_nothing_but_failures_is_said(self):
+        opt = phenes.Optimizer([1.0, 1.0], 0.5, 0.1, budget=10**5)
+        while not opt.stop():
+            theta = opt.ask()
+            opt.tell(theta, np.full(len(theta), np.nan), realised=theta)
+        assert not opt.result.success
+        assert "no finite value" in opt.result.message
+        assert opt.nfev < 500
+
+
+class TestClaims:
+    def test_scrap_is_not_recommended(self):
+        """The largest f possible is 2.63; all scrap is 0."""
+        for seed in (8, 9):
+            result = phenes.maximize(stiffness, x0=[100.0, 200.0], sigma0=20.0, noise=4.0, budget=600, seed=seed)
+            true = draws(stiffness, result.x, 4.0).mean()
+            assert true > 2.1
+            assert abs(result.fun - true) <= 2 * result.fun_se + 0.01
+            assert result.success
+
+    def test_without_noise_the_claim_is_exact(self):
+        result = phenes.minimize(lambda x: np.sum((x - 1) ** 2), np.zeros(2), 1.0)
+        assert (result.fun, result.fun_se) == (np.sum((result.x - 1) ** 2), 0.0)
+        assert result.fun < 1e-20
+        assert result.success
+        assert result.verified >= 2
+        assert result.best.fun == result.fun
+
+    def test_without_noise_the_best_that_was_seen_is_the_answer(self):
+        def ros(x):
+            return 100 * (x[1] - x[0] ** 2) ** 2 + (1 - x[0]) ** 2
+
+        result = phenes.minimize(lambda x: min(ros(x), 0.5 + np.sum((x - 6) ** 2)), np.zeros(2), 1.0, seed=0, budget=6000)
+        assert result.fun < 1e-15
+        assert result.fun == result.evaluations.f.min()
+
+    @pytest.mark.parametrize("budget", [40, 200, 1000])
+    def test_noise_on_the_values_is_noticed_and_covered(self, budget):
+        covered = []
+        for seed in range(12):
+            rng = np.random.default_rng(seed)
+            result = phenes.minimize(lambda x, rng=rng: np.sum(x**2) + 0.5 * rng.normal(), np.ones(2), 0.5, budget=budget, seed=seed)
+            assert result.fun_se > 0
+            covered.append(abs(result.fun - np.sum(result.x**2)) <= 2 * result.fun_se)
+        assert sum(covered) >= 10  # 95 % of 12; 9 or fewer has a chance of 2 in a thousand
+
+    def test_votes_without_input_noise_are_noticed(self):
+        """Yes or no by chance: two equal values prove nothing."""
+        for seed in range(6):
+            rng = np.random.default_rng(seed)
+            chance = lambda x: 0.7 * np.exp(-np.sum(x**2))  # noqa: E731
+            result = phenes.minimize(lambda x, rng=rng: -float(rng.random() < chance(x)), np.full(2, 0.8), 0.4, budget=300, seed=seed)
+            assert result.fun_se > 0
+            assert abs(result.fun + chance(result.x)) <= 2.5 * result.fun_se
+
+    @pytest.mark.parametrize("noise", [0.1, "learn"])
+    def test_claims_where_x_is_not_measured(self, noise):
+        covered = []
+        for seed in range(10):
+            rng = np.random.default_rng(seed)
+            opt = phenes.Optimizer(np.ones(3), 0.5, noise, budget=300, seed=seed)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                while not opt.stop():
+                    theta = opt.ask()
+                    x = theta + 0.1 * rng.standard_normal(theta.shape)
+                    opt.tell(theta, np.sum(x**2, axis=1))
+            result = opt.result
+            covered.append(abs(result.fun - (np.sum(result.x**2) + 0.03)) <= 2 * result.fun_se)
+        assert sum(covered) >= 8
+
+    def test_learning_without_measurements_warns(self):
+        opt = phenes.Optimizer(np.ones(3), 0.5, "learn", budget=100)
+        theta = opt.ask()
+        with pytest.warns(phenes.optimizer.NoiseWarning, match="nothing was measured"):
+            opt.tell(theta, np.sum(theta**2, axis=1))
+
+    def test_coverage_over_seeds_on_scrap(self):
+        """A step beside the optimum, 30 seeds: 95 % is 28.5; 25 or fewer has a chance of 1 in 60."""
+        f = lambda x: np.sum(x**2, axis=1) + 2.0 * (x[:, 0] > 0.2)  # noqa: E731
+        z = np.random.default_rng(0).standard_normal((200_000, 2))
+        covered = 0
+        for seed in range(30):
+            result = phenes.minimize(f, [-1.0, 1.0], 0.5, 0.1, budget=150, seed=seed, vectorized=True)
+            covered += abs(result.fun - f(result.x + 0.1 * z).mean()) <= 2 * result.fun_se
+        assert covered >= 26
+
+    def test_smooth_claims_stay_narrow(self):
+        """What the fresh draws are for must not cost the precision that x being measured buys."""
+        result = phenes.minimize(lambda x: np.sum(x**2), np.full(5, 2.0), 0.5, 0.1, budget=600)
+        assert abs(result.fun - 0.05) < 1e-6
+        assert result.fun_se < 1e-6
+        assert result.verified >= 60
+
+
+class TestFlat:
+    def test_a_start_on_the_edge_of_a_yield(self):
+        """9 % at the start: the search goes to where values differ, and the claim is true."""
+        good = lambda x: -float(np.sum((x - 2.0) ** 2) < 0.5)  # noqa: E731
+        for seed in range(6):
+            result = phenes.minimize(good, np.full(2, 1.1), 0.5, 0.3, budget=2000, seed=seed)
+            true = draws(good, result.x, 0.3).mean()
+            assert true < -0.85  # -.94 is the best
+            assert abs(result.fun - true) <= 3 * result.fun_se
+            assert result.success
+
+    @pytest.mark.parametrize("noise", [None, 0.1])
+    def test_a_constant_is_no_success(self, noise):
+        result = phenes.minimize(lambda x: 3.0, np.zeros(2), 0.5, noise, budget=300)
+        assert not result.success
+        assert "all values were equal (3)" in result.message
+        assert "margin" in result.message
+        assert noise is None or result.fun_se == np.inf
+
+    def test_maximised_constants_have_their_sign(self):
+        assert "equal (3)" in phenes.maximize(lambda x: 3.0, np.zeros(2), 0.5, 0.1, budget=100).message
+
+
+class TestSuccess:
+    def test_a_budget_below_a_population(self):
+        result = phenes.minimize(lambda x: np.sum(x**2), np.ones(3), 0.5, 0.1, budget=10, popsize=20)
+        assert not result.success
+        assert "less than one population" in result.message
+        assert result.nfev == 10
+
+    def test_a_function_without_a_lower_bound(self):
+        result = phenes.minimize(lambda x: np.sum(x), np.zeros(3), 0.5, 0.1, budget=600)
+        assert not result.success
+        assert "no lower bound" in result.message
+
+    @pytest.mark.parametrize("budget", [1, 2, 3, 5, 8])
+    def test_hardly_any_evaluations(self, budget):
+        for noise in (None, 0.1):
+            result = phenes.minimize(lambda x: np.sum(x**2), np.ones(3), 0.5, noise, budget=budget)
+            assert result.nfev == budget
+            assert not result.success
+            assert np.isfinite(result.x).all()
+
+    def test_a_start_that_is_the_answer(self):
+        result = phenes.minimize(lambda x: np.sum(np.abs(x)), np.zeros(2), 0.5, 0.1, budget=400)
+        assert np.abs(result.x).max() < 0.1
+        assert abs(result.fun - 2 * 0.1 * np.sqrt(2 / np.pi)) <= 2 * result.fun_se
+
+    def test_never_worse_than_the_start(self):
+        """A needle at the start in a plain that rises away from it."""
+        f = lambda x: np.sum(x**2) + (0.0 if np.abs(x).max() < 0.3 else 2.0)  # noqa: E731
+        for seed in range(5):
+            for budget in (30, 120):
+                result = phenes.minimize(f, np.zeros(3), 1.0, 0.05, budget=budget, seed=seed)
+                assert np.mean(draws(f, result.x, 0.05, 2000)) <= np.mean(draws(f, np.zeros(3), 0.05, 2000)) + 1e-3
+
+    def test_verification_switched_off_is_no_success(self):
+        result = phenes.minimize(lambda x: np.sum(x**2), np.ones(3), 0.5, 0.1, budget=300, verify=0)
+        assert not result.success
+        assert "verify=0" in result.message
+        assert np.sum(result.x**2) < 1e-6
+
+
+class TestResult:
+    def test_it_carries_the_evidence(self):
+        result = phenes.maximize(lambda x: -np.sum(x**2), np.ones(2), 0.5, 0.1, budget=300)
+        assert result.interval == (result.fun - 2 * result.fun_se, result.fun + 2 * result.fun_se)
+        assert result.evaluations.theta.shape == result.evaluations.x.shape == (300, 2)
+        own = np.all(result.evaluations.theta == result.x, axis=1)
+        assert own.sum() == result.verified == result.failing.draws
+        np.testing.assert_allclose(result.evaluations.f, -np.sum(result.evaluations.x**2, axis=1))
+        assert result.best.fun == result.evaluations.f.max()
+        assert result.best.fun > result.fun
+        assert list(result.quantiles) == [0.05, 0.25, 0.5, 0.75, 0.95]
+        assert sorted(result.quantiles.values()) == list(result.quantiles.values())
+        np.testing.assert_allclose(result.quantiles[0.5], np.median(result.evaluations.f[own]))
+        start = next(each for each in result.candidates if each.role == "start")
+        assert start.fun < result.fun
+        assert "from 30 evaluations at x" in str(result) or f"from {result.verified} evaluations at x" in str(result)
+        assert "luck" in str(result)
+        assert result["interval"] == result.interval
+
+
+class TestAskAndTell:
+    @pytest.mark.parametrize(("budget", "popsize"), [(35, 7), (100, 7), (50, 20), (61, None), (9, 4)])
+    def test_the_budget_is_kept_and_batches_are_whole(self, budget, popsize):
+        rng = np.random.default_rng(0)
+        opt = phenes.Optimizer(np.ones(3), 0.5, 0.1, budget=budget, popsize=popsize)
+        sizes = []
+        while not opt.stop():
+            theta = opt.ask()
+            sizes.append(len(theta))
+            x = theta + 0.1 * rng.standard_normal(theta.shape)
+            opt.tell(theta, np.sum(x**2, axis=1), realised=x)
+        assert sum(sizes) <= budget
+        if popsize is not None and budget % popsize == 0:
+            assert set(sizes) == {popsize}
+        assert opt.result.verified >= min(5, budget // 4)
+
+    def test_more_draws_at_the_answer_at_any_time(self):
+        rng = np.random.default_rng(0)
+        opt = phenes.Optimizer(np.ones(3), 0.5, 0.1, budget=100)
+        for _ in range(5):
+            theta = opt.ask()
+            x = theta + 0.1 * rng.standard_normal(theta.shape)
+            opt.tell(theta, np.sum(x**2, axis=1), realised=x)
+        assert not opt.result.success
+        assert "not verified yet" in opt.result.message
+        theta = opt.verify(12)
+        assert theta.shape == (12, 3)
+        assert np.ptp(theta, axis=0).max() == 0
+        x = theta + 0.1 * rng.standard_normal(theta.shape)
+        opt.tell(theta, np.sum(x**2, axis=1), realised=x)
+        np.testing.assert_array_equal(opt.result.x, theta[0])
+        assert opt.result.verified == 12
+        assert abs(opt.result.fun - np.sum(theta[0] ** 2) - 0.03) <= 2 * opt.result.fun_se
+
+    def test_misuse_of_verify(self):
+        with pytest.raises(ValueError, match="verify must be less than the budget of 100"):
+            phenes.minimize(np.sum, np.ones(2), 0.5, 0.1, budget=100, verify=100)
+        with pytest.raises(ValueError, match="verify must be a whole number of at least 0"):
+            phenes.Optimizer(np.ones(2), 0.5, verify=-1)
+
+    def test_a_target_needs_evidence(self):
+        """A cliff that the model of the search does not see: the target is reached by the claim or not at all."""
+        result = phenes.minimize(lambda x: np.sum(x**2), np.ones(2), 0.5, 0.1, target=0.05, budget=3000)
+        assert "target" in result.message
+        assert result.nfev < 600
+        assert result.fun + 2 * result.fun_se <= 0.05
+        result = phenes.minimize(lambda x: np.sum(x**2), np.ones(2), 0.5, 0.1, target=0.0199, budget=600)
+        assert "target" not in result.message
+
+
+def test_a_raised_budget_goes_on_searching(tmp_path):
+    """Rows of the first verification are on file; the second call replays them and searches on."""
+    f = lambda x: np.sum(np.abs(x - 1.0))  # noqa: E731
+    options = {"x0": np.zeros(6), "sigma0": 0.3, "noise": 0.05, "checkpoint": tmp_path / "run.db", "seed": 1}
+    for asynchronous in (False, True):
+        options["checkpoint"] = tmp_path / f"{asynchronous}.db"
+        short = phenes.minimize(f, budget=120, asynchronous=asynchronous, **options)
+        longer = phenes.minimize(f, budget=400, asynchronous=asynchronous, **options)
+        assert (short.nfev, longer.nfev) == (120, 400)
+        np.testing.assert_array_equal(longer.evaluations.theta[:120], short.evaluations.theta)
+        assert longer.fun < short.fun
+        again = phenes.minimize(f, budget=400, asynchronous=asynchronous, **options)
+        np.testing.assert_array_equal(again.x, longer.x)
+        assert (again.fun, again.fun_se) == (longer.fun, longer.fun_se)
