@@ -6,7 +6,7 @@ import numpy as np
 
 NEIGHBOURS = 3  # of a failure, by which is judged whether failures have a place
 LOOKED_AT = 400  # newest rows for that
-FEW = 10  # failures up to which they are taken to have one
+FEW = 5  # failures up to which they are taken to have one
 SURE = 2.0  # standard errors
 
 

