@@ -120,8 +120,9 @@ class Adaptive:
 
     @property
     def converged(self) -> str:
-        """Why more evaluations would gain nothing; empty while they may."""
-        return self.incumbent.finished if self.incumbent.finished and self.plan.pointless else ""
+        """Why more evaluations would gain nothing; empty while they may, and as long as no two values differ: there is nothing to converge to."""
+        f = self.incumbent.archive.newest(self.incumbent.archive.count)[1]
+        return self.incumbent.finished if self.incumbent.finished and self.plan.pointless and f.size and np.ptp(f) > 0 else ""
 
     def update_noise(self, cov, bias, unmeasured=None) -> None:
         """The noise is known better now: the same distributions in new coordinates. unmeasured: variances [d] of what nobody measures."""

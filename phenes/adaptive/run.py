@@ -12,7 +12,6 @@ from phenes.adaptive.state import Run
 BARREN = 3  # populations in a row without any value after which a search is lost among failures
 FLAT = 20  # generations in a row of equal values after which a run is given up
 RETURN_WIDTH = 0.5  # of a search that goes back to where values differed, over what it was
-FLAT_GROWTH = 1.2  # of the variances while nothing differs
 
 MOST_ROWS = 20_000  # of a run whose size is the population's doing
 
@@ -103,15 +102,11 @@ def _go_back(run: Run, space: Space) -> None:
 
 
 def _plateau(run: Run, space: Space, value: float) -> None:
-    """A generation of equal values orders nothing. On the best plateau it stays, off it it goes back, and before any difference it widens."""
+    """A generation of equal values orders nothing: the search stays as it is, or goes back to where there was something better."""
     run.flat += 1
     best = run.archive.best()
-    differs = np.ptp(run.archive.newest(run.archive.count)[1]) > 0
     if run.flat > FLAT:
         run.finished = "the values no longer differ"
-    elif not differs:
-        run.normal.cov = run.normal.cov * FLAT_GROWTH
-        run.normal.settle(space.c)
     elif best is not None and value > best[1]:
         _go_back(run, space)
 

@@ -20,6 +20,9 @@ def optimize(
     budget: Annotated[int | None, typer.Option(min=1, help="Evaluations.", show_default=False)] = None,
     target: Annotated[float | None, typer.Option(help="Stop when E f is better than this.", show_default=False)] = None,
     popsize: Annotated[int | None, typer.Option(min=2, help="Evaluations in a generation.", show_default=False)] = None,
+    verify: Annotated[
+        int | None, typer.Option(min=0, help="Evaluations of the budget that verify the answer; 0: none.", show_default="a tenth")
+    ] = None,
     workers: Annotated[str, typer.Option(help="Processes that evaluate, dask://host:port or ray.")] = "1",
     timeout: Annotated[float | None, typer.Option(help="Seconds for one evaluation.", show_default=False)] = None,
     max_attempts: Annotated[int, typer.Option(min=1, help="Evaluations of a point whose workers die; 1: never twice.")] = 3,
@@ -39,7 +42,7 @@ def optimize(
     writable(out)
     f = _load(function)
     start = _numbers("--x0", x0)
-    options = given(budget=budget, target=target, popsize=popsize, seed=seed, timeout=timeout)
+    options = given(budget=budget, target=target, popsize=popsize, verify=verify, seed=seed, timeout=timeout)
     import phenes
 
     solve = phenes.maximize if maximize else phenes.minimize
@@ -118,7 +121,17 @@ def _bounds(text: str | None, dim: int) -> Any:
 
 
 def _plain(result: Any) -> dict[str, Any]:
+    """Numbers that are not finite, which JSON has no word for, as null."""
     import numpy as np
 
-    fields = ("x", "fun", "fun_se", "nfev", "nit", "success", "message", "failed")
-    return json.loads(json.dumps({name: np.asarray(result[name]).tolist() for name in fields}))
+    fields = ("x", "fun", "fun_se", "interval", "verified", "nfev", "nit", "success", "message", "failed")
+    plain = {name: np.asarray(result[name]).tolist() for name in fields} | {"failing": result.failing._asdict()}
+
+    def finite(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: finite(each) for name, each in value.items()}
+        if isinstance(value, list):
+            return [finite(each) for each in value]
+        return None if isinstance(value, float) and not np.isfinite(value) else value
+
+    return json.loads(json.dumps(finite(plain)))

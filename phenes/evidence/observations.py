@@ -3,11 +3,14 @@
 from typing import NamedTuple
 
 import numpy as np
+from scipy import special
 
 from phenes.adaptive.archive import have_a_place
 
 KEPT = 100_000  # rows; of longer runs the first START and the newest
 START = 1_000  # rows of the beginning that are never dropped
+CHANCE = 0.05  # below which failures at one theta are not put down to it
+HUGE = 1e120  # values beyond are counted as this: squares and sums of them must be numbers
 
 
 class Evaluations(NamedTuple):
@@ -27,6 +30,7 @@ class Observations:
         self._f = np.empty(256)
         self.lowest, self.highest = np.inf, -np.inf  # finite values ever seen
         self._judged, self._walled = -1, True
+        self.placed = False  # more failures were seen at one theta than chance would have put there
 
     def add(self, theta: np.ndarray, x: np.ndarray, point: np.ndarray, f: np.ndarray) -> None:
         if self.count + f.size > self._f.size:
@@ -35,7 +39,7 @@ class Observations:
         self._theta[rows], self._x[rows], self._point[rows] = theta, x, point
         self._f[rows] = np.where(np.isfinite(f), f, np.nan)
         self.count += f.size
-        finite = f[np.isfinite(f)]
+        finite = np.clip(f[np.isfinite(f)], -HUGE, HUGE)
         if finite.size:
             self.lowest, self.highest = min(self.lowest, float(finite.min())), max(self.highest, float(finite.max()))
 
@@ -67,8 +71,8 @@ class Observations:
 
     @property
     def f(self) -> np.ndarray:
-        """As minimised; NaN: failed."""
-        return self._f[: self.count]
+        """As minimised, within what can be reckoned with; NaN: failed."""
+        return np.clip(self._f[: self.count], -HUGE, HUGE)
 
     def at(self, theta: np.ndarray) -> np.ndarray:
         """Which rows were drawn at exactly this theta, [n]."""
@@ -91,9 +95,18 @@ class Observations:
     @property
     def walled(self) -> bool:
         """Do failures have a place? If they happen anywhere, they say nothing of one theta against another."""
+        if self.placed:
+            return True
         if self._judged != self.count + self.dropped:
             self._judged, self._walled = self.count + self.dropped, have_a_place(self.point, np.isnan(self.f))
         return self._walled
 
+    def compare_failures(self, theta: np.ndarray) -> None:
+        """Do the draws at theta fail more often than all others? Then failures have a place, whatever they looked like before."""
+        own, failed = self.at(theta), np.isnan(self.f)
+        n, k, share = int(own.sum()), int(failed[own].sum()), float(failed[~own].mean()) if not own.all() else 0.0
+        # the probability of k or more of n by chance
+        self.placed |= bool(k > 1 and (share == 0 or special.bdtrc(k - 1, n, share) < CHANCE))
+
     def arrays(self, sign: float) -> Evaluations:
-        return Evaluations(self.theta.copy(), self.x.copy(), sign * self.f)
+        return Evaluations(self.theta.copy(), self.x.copy(), sign * self._f[: self.count])

@@ -19,6 +19,7 @@ START_LEAST, START_MOST = 4, 8  # draws at the start when there is doubt: to kno
 START_SHARE = 0.3  # of the reserve that the start may have
 LEAST_EACH = 4  # draws below which nothing is recommended if there is something else
 RIVALS = 3
+MOST_FAILING = 0.5  # share of the draws at an answer that may fail
 ONE_SIDED = 0.8413  # probability below one standard deviation of a normal
 
 
@@ -147,7 +148,8 @@ def surely_beats(a: Estimate, b: Estimate) -> bool:
 
 
 def decide(known: list[Estimate], start: Estimate) -> Estimate:
-    """The candidate with the lowest upper bound among those that surely beat the start and have half as many draws as any."""
-    most = max((each.draws for each in known), default=0)
-    able = [each for each in known if each.draws >= max(most / 2, LEAST_EACH) and surely_beats(each, start)]
+    """The candidate with the lowest upper bound among those that surely beat the start, mostly work, and have half as many draws as any."""
+    works = [each for each in known if each.share <= MOST_FAILING]
+    most = max((each.draws for each in works), default=0)
+    able = [each for each in works if each.draws >= max(most / 2, LEAST_EACH) and surely_beats(each, start)]
     return min(able, key=lambda each: each.upper) if able else start

@@ -87,12 +87,14 @@ class Optimizer:
     def ask(self, n: int | None = None, pending: int = 0) -> np.ndarray:
         """Intended theta to try, [n, d]; by default a whole generation. May be asked again before anything is told.
 
-        Near the end of the budget these are points at which the answer is verified; there are never more than the budget leaves.
-        pending: rows that were handed out, are still under way and will be told.
+        Near the end of the budget these are points at which the answer is verified; there are never more than the budget leaves. Once it is
+        used, more draws at the answer. pending: rows that were handed out, are still under way and will be told.
         """
         wanted = self._engine.popsize if n is None and self.popsize is None else self.popsize if n is None else door.whole("n", n, 1)
         used = self.nfev + pending
-        rows = min(wanted, self.budget - used) if used < self.budget else wanted
+        rows = max(min(wanted, self.budget - used), 0) if self.nfev < self.budget else wanted
+        if rows == 0:  # what is under way uses the budget
+            return np.empty((0, self.dim))
         self._advance(pending)
         verification = self._trust.verification
         if verification is not None:
@@ -100,17 +102,10 @@ class Optimizer:
         return self._hand_out(self._search(min(rows, max(self.budget - self._reserve - used, 1))))
 
     def _search(self, n: int) -> np.ndarray:
-        """Candidates of the search; the last rows of the first generation are x0."""
-        first = self._engine.popsize
-        probes = min(2 * PROBES if self._trust.noiseless else PROBES, first // 3)
-        numbers = np.arange(self._asked, self._asked + n)
-        at_start = (numbers >= first - probes) & (numbers < first)
-        repeats = self._trust.repeats(n - int(at_start.sum()))
-        theta = np.concatenate([repeats, np.tile(self._trust.x0, (n - len(repeats), 1))])
-        rest = np.flatnonzero(~at_start)[len(repeats) :] if not at_start.any() else np.flatnonzero(~at_start)
-        if rest.size:
-            theta[rest] = self._engine.ask(rest.size)
-        return theta
+        """Candidates of the search, after x0 itself in the first generation."""
+        probes = max((2 * PROBES if self._trust.noiseless else PROBES) - self._asked, 0)
+        known = np.concatenate([np.tile(self._trust.x0, (probes, 1)), self._trust.repeats(n)])[:n]
+        return np.concatenate([known, self._engine.ask(n - len(known))]) if len(known) < n else known
 
     def _hand_out(self, theta: np.ndarray) -> np.ndarray:
         self._asked += len(theta)

@@ -99,12 +99,12 @@ class Result:
         history = {name: -value if name in ("fun", "f_median") else value for name, value in self.history.items()}
         return replace(
             self,
-            fun=-self.fun,
+            fun=0.0 - self.fun,
             history=history,
-            best=None if self.best is None else self.best._replace(fun=-self.best.fun),
-            evaluations=self.evaluations._replace(f=-self.evaluations.f),
-            quantiles={round(1 - q, 9): -value for q, value in reversed(self.quantiles.items())},
-            candidates=tuple(each._replace(fun=-each.fun) for each in self.candidates),
+            best=None if self.best is None else self.best._replace(fun=0.0 - self.best.fun),
+            evaluations=self.evaluations._replace(f=0.0 - self.evaluations.f),
+            quantiles={round(1 - q, 9): 0.0 - value for q, value in reversed(self.quantiles.items())},
+            candidates=tuple(each._replace(fun=0.0 - each.fun) for each in self.candidates),
         )
 
     def __str__(self) -> str:
@@ -113,7 +113,7 @@ class Result:
             ("x", shown.replace("\n", "\n" + " " * 10)),
             ("E f(x)", f"{self.fun:.6g} ± {self.fun_se:.2g}{self._basis()}"),
             ("failing", self._failures()),
-            ("best f", f"{self.best.fun:.6g}, one evaluation: luck" if self.best is not None and self.fun_se > 0 else ""),
+            ("best f", f"{self.best.fun:.6g}, one evaluation: luck" if self.best is not None and 0 < self.fun_se < np.inf else ""),
             ("nfev", f"{self.nfev}" + (f", {self.failed} without a value" if self.failed else "")),
             ("nit", f"{self.nit}"),
             ("success", f"{self.success}: {self.message}"),
@@ -126,13 +126,13 @@ class Result:
         if not self.verified:
             return ", not verified"
         if self.fun_se == 0:
-            return f", exactly ({self.verified} evaluations at x)"
-        return f", 95 %: {self.interval[0]:.4g} to {self.interval[1]:.4g}, from {self.verified} evaluations at x"
+            return f", exactly ({_evaluations(self.verified)} at x)"
+        return f", 95 %: {self.interval[0]:.4g} to {self.interval[1]:.4g}, from {_evaluations(self.verified)} at x"
 
     def _failures(self) -> str:
         if not self.failing.draws or not (self.failed or self.failing.share):
             return ""
-        return f"{self.failing.share:.1%} of {self.failing.draws} evaluations at x (95 %: {self.failing.low:.1%} to {self.failing.high:.1%})"
+        return f"{self.failing.share:.1%} of {_evaluations(self.failing.draws)} at x (95 %: {self.failing.low:.1%} to {self.failing.high:.1%})"
 
     def plot(self) -> Any:
         """A matplotlib Figure: the estimate of E f, the recommended theta and the spread of the search against evaluations.
@@ -162,6 +162,10 @@ class Result:
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         """Notebooks show what print shows."""
         printer.text("Result(...)" if cycle else str(self))
+
+
+def _evaluations(n: int) -> str:
+    return "1 evaluation" if n == 1 else f"{n} evaluations"
 
 
 def _spread(spread: np.ndarray, k: int) -> str:

@@ -72,10 +72,11 @@ class Trust:
         if self.noiseless and not self.noisy_values:
             self._compare_repeats(theta, point)
         if self.verification is not None:
-            self.verification.told(theta)
             for each in self.verification.entrants:
                 if np.any(np.all(theta == each, axis=1)):
                     self.place("rival", each)
+                    self.seen.compare_failures(each)
+            self.verification.told(theta)
 
     def _compare_repeats(self, theta: np.ndarray, point: np.ndarray) -> None:
         """Values that differ at the same x: noise on f."""

@@ -6,15 +6,16 @@ import numpy as np
 from scipy import special
 
 from phenes.evidence import Estimate, Law, Observations
+from phenes.evidence.verification import MOST_FAILING
 from phenes.optimizer.result import Best, Candidate, Failing, Result
 from phenes.optimizer.trust import Claim
 
 LEAST_DRAWS = 5  # finite ones at the answer, below which a claim is not called verified
 POPULATIONS = 2  # evaluations below so many populations are no search
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
-MOST_FAILING = 0.5
 CONTRADICTED = 3.0  # joint standard errors between the model of the search and the draws
 NOTABLE = 0.1  # standard deviations of f at x by which they must differ as well
+LATE_GAIN = 0.1  # of the whole gain, in the last quarter of the evaluations, for f to be called still falling
 GROWN = 10.0  # times the start width: a search that ends wider than that has not found the scale of f
 
 
@@ -113,9 +114,17 @@ def _doubts(facts: Facts) -> list[str]:
         return [f"only {known.draws - known.failed} evaluations were made at x: too few for a claim; a larger budget would help"]
     if not np.isfinite(known.se):
         return ["the evidence at x is too thin for a standard error; a larger budget would help"]
-    if "converged" not in facts.reasons and np.max(facts.spread / facts.width) > GROWN:
-        return ["the search was still growing when it ended: f may have no lower bound, or sigma0 was far too small; bounds would help"]
+    if "converged" not in facts.reasons and np.max(facts.spread / facts.width) > GROWN and _still_falling(seen.f):
+        return ["the search was still growing when it ended: f may have no bound, or sigma0 was far too small; bounds of theta would help"]
     return []
+
+
+def _still_falling(f: np.ndarray) -> bool:
+    """Is a good part of all that was gained from the last quarter of the run?"""
+    finite = f[np.isfinite(f)]
+    last = 3 * finite.size // 4
+    before, after = finite[:last].min(), finite[last:].min()
+    return bool(before - after > LATE_GAIN * (finite[0] - after))
 
 
 def _is_start(facts: Facts) -> bool:
@@ -129,6 +138,8 @@ def _is_start(facts: Facts) -> bool:
 def _notes(facts: Facts) -> list[str]:
     claim, known = facts.claim, facts.claim.estimate
     fun, se = facts.model
+    if known.failed and facts.reasons and known.share <= MOST_FAILING:
+        return [f"{known.share:.0%} of the evaluations at x failed; what a failure costs is not known, and fun_se allows for it"]
     if claim.exact or not known.draws or not facts.reasons or not np.isfinite(fun) or not np.isfinite(known.fun):
         return []
     off = abs(fun - known.fun)

@@ -34,7 +34,7 @@ def test_plot_of_nothing_is_named():
 def test_html_has_the_answer_and_every_coordinate(result):
     html = result._repr_html_()
     assert f"E f(x) = {result.fun:.6g} ± {result.fun_se:.2g}" in html
-    assert f"after {result.nfev:,} evaluations" in html
+    assert f"{result.nfev:,} evaluations in all" in html
     assert result.message in html
     assert html.count("<tr>") == 1 + 3
     assert all(f"<td>{value:.6g}</td>" in html for value in result.x)
