@@ -13,7 +13,7 @@ ROUNDS = 9  # shown of the beginning and of the end
 
 def campaign(page: dict) -> list[tuple[np.ndarray, np.ndarray]]:
     """Settings and log of every round, as the page runs it."""
-    opt = phenes.Optimizer(**page["START"], noise="learn", maximize=True, budget=800, seed=0)
+    opt = phenes.Optimizer(**page["START"], noise="learn", maximize=True, popsize=7, budget=840, seed=0)
     rounds = []
     while not opt.stop():
         theta = opt.ask()

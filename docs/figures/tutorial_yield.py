@@ -35,7 +35,7 @@ def _histograms(ax: Axes, page: dict) -> None:
 
 
 def _campaigns(ax: Axes, page: dict) -> None:
-    grid = np.arange(28, 801, 14)
+    grid = np.arange(28, 841, 14)
     for told, method, label in ((True, "PAES", "told the log"), (False, "ES", "not told the log")):
         runs = np.array([_campaign(page, seed, told, grid) for seed in range(SEEDS)])
         band(ax, grid, runs, method, label)
@@ -45,7 +45,7 @@ def _campaigns(ax: Axes, page: dict) -> None:
 
 def _campaign(page: dict, seed: int, told: bool, grid: np.ndarray) -> np.ndarray:
     rng = np.random.default_rng(1000 + seed)
-    opt = phenes.Optimizer(**page["START"], noise="learn" if told else None, maximize=True, budget=800, seed=seed)
+    opt = phenes.Optimizer(**page["START"], noise="learn" if told else None, maximize=True, popsize=7, budget=840, seed=seed)
     while not opt.stop():
         theta = opt.ask()
         x = theta + page["OFFSET"] + page["ERROR"] * rng.standard_normal(theta.shape)

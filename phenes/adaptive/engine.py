@@ -120,7 +120,7 @@ class Adaptive:
 
     @property
     def converged(self) -> str:
-        """Why more evaluations would gain nothing; empty while they may, and as long as no two values differ: there is nothing to converge to."""
+        """Why more evaluations would gain nothing; empty while they may, and while no two values differ: that is no convergence."""
         f = self.incumbent.archive.newest(self.incumbent.archive.count)[1]
         return self.incumbent.finished if self.incumbent.finished and self.plan.pointless and f.size and np.ptp(f) > 0 else ""
 

@@ -3,7 +3,9 @@
 Everything is drawn: dimension, conditioning, shape and rotation of f, noise on f, the law and size of the noise on x, what the search is
 told of it, first step, population, budget, seed. A run counts as
   diverged: x, E f or its standard error is not finite, or x lies over ten times as far out as anything the problem contains;
-  worse:    E f at x exceeds E f at x0, on the same draws, by over 5 standard errors and a tenth of the spread of f at x0.
+  worse:    E f at x exceeds E f at x0, on the same draws, by over 5 standard errors and a tenth of the spread of f at x0;
+  covered:  E f at x is within two standard errors of the claim (and two of what the draws know);
+  wrong:    success was claimed, and E f is off by over three standard errors and not covered.
 """
 
 import functools
@@ -66,6 +68,9 @@ class Row:
     diverged: bool
     worse: bool
     gain: float  # E f(x0) - E f(x), in spreads of f at x0
+    covered: bool = True
+    wrong: bool = False
+    success: bool = False
 
 
 def draw(settings: Settings, number: int) -> Problem:
@@ -185,7 +190,18 @@ def _verdict(settings: Settings, problem: Problem, realise: Callable[..., np.nda
     rise, spread = at[1] - at[0], float(np.std(at[0]))
     se = float(np.std(rise)) / math.sqrt(settings.draws)
     worse = float(np.mean(rise)) > max(5 * se, 0.1 * spread, 1e-9 * abs(float(np.mean(at[0]))))
-    return Row(problem.number, problem.dim, problem.shape, problem.law, diverged, worse, -float(np.mean(rise)) / (spread or 1.0))
+    covered, wrong = _claim(result, at[1])
+    gain = -float(np.mean(rise)) / (spread or 1.0)
+    kind = (problem.number, problem.dim, problem.shape, problem.law)
+    return Row(*kind, diverged, worse, gain, covered, wrong and result.success, bool(result.success))
+
+
+def _claim(result: Any, values: np.ndarray) -> tuple[bool, bool]:
+    """Is E f within two standard errors of the claim, and is it off by three? An infinite standard error claims nothing."""
+    truth, se = float(np.mean(values)), float(np.std(values)) / math.sqrt(values.size)
+    off = abs(result.fun - truth) - 1e-9 * (abs(truth) + float(np.ptp(values)))
+    covered = bool(off <= 2 * result.fun_se + 2 * se)
+    return covered, not covered and bool(off > 3 * math.hypot(result.fun_se, se))
 
 
 def run(settings: Settings, progress: Callable[[int, int], None] = lambda done, total: None, processes: int | None = None) -> list[Row]:
@@ -205,19 +221,25 @@ def table(rows: list[Row]) -> Any:
     from rich.table import Table
 
     out = Table(title=f"{len(rows)} random problems")
-    for name in ("noise", "problems", "diverged", "worse than the start", "which"):
+    for name in ("noise", "problems", "diverged", "worse than the start", "claims covered", "success but wrong", "which"):
         out.add_column(name, justify="left" if name in ("noise", "which") else "right")
     for law in LAWS:
         of = [row for row in rows if row.law == law]
-        bad = [row for row in of if row.diverged or row.worse]
+        bad = [row for row in of if row.diverged or row.worse or row.wrong]
         which = ", ".join(f"{row.problem} ({row.shape}, d={row.dim})" for row in bad[:4]) + (", ..." if len(bad) > 4 else "")
-        out.add_row(law, str(len(of)), str(sum(row.diverged for row in of)), str(sum(row.worse for row in of)), which)
+        out.add_row(law, *_counts(of), which)
     out.add_section()
-    out.add_row("all", str(len(rows)), str(sum(row.diverged for row in rows)), str(sum(row.worse for row in rows)), "")
+    out.add_row("all", *_counts(rows), "")
     return out
+
+
+def _counts(rows: list[Row]) -> list[str]:
+    counted = [sum(getattr(row, name) for row in rows) for name in ("diverged", "worse", "covered", "wrong")]
+    return [str(len(rows)), *(str(count) for count in counted)]
 
 
 def as_json(rows: list[Row]) -> dict[str, Any]:
     """Plain numbers and strings."""
-    counts = {"problems": len(rows), "diverged": sum(row.diverged for row in rows), "worse": sum(row.worse for row in rows)}
+    counts = {name: sum(getattr(row, name) for row in rows) for name in ("diverged", "worse", "covered", "wrong", "success")}
+    counts = {"problems": len(rows), **counts}
     return {"benchmark": "wild", **counts, "rows": [asdict(row) for row in rows]}

@@ -18,6 +18,7 @@ NEIGHBOURS = 400  # rows, nearest in theta, that weights and mixture are made of
 MOST_ROWS = 4000  # of the observations that an estimate looks at
 RIDGE = 1e-10
 MISSED = 4.0  # reach: the distance that one of this many times the effective draws exceeds
+HORIZON = 4.0  # times the reach
 SMOOTH_ORDER = 2
 TWO_SIDED = 0.97725  # probability below two standard deviations of a normal
 RULE_OF_THREE = 3.0  # n draws without an event leave a probability of 3 / n for it, at 95 %
@@ -27,9 +28,10 @@ RULE_OF_THREE = 3.0  # n draws without an event leave a probability of 3 / n for
 class Estimate:
     """What is known of E f at theta. fun +- 2 se is a 95 % interval.
 
-    error: standard error of the draws alone, without small-sample factor and what they may have missed. unseen: what one more draw as bad as
-    the worst that is near would add, hoped: what one as good as the best would take off. effective: number of draws that the weights are worth; draws: those made at theta itself, failed of
-    them without a value. spread: standard deviation of f less the control variate. control: what it was.
+    error: standard error of the draws alone, without small-sample factor and without what they may have missed. unseen: what one more draw
+    as bad as the worst that is near would add, hoped: what one as good as the best would take off. effective: number of draws that the
+    weights are worth; draws: those made at theta itself, failed of them without a value. spread: standard deviation of f less the control
+    variate. control: what it was.
     """
 
     theta: np.ndarray
@@ -86,7 +88,7 @@ def balance_weights(seen: Observations, law: Law) -> np.ndarray:
 
 
 def estimate(seen: Observations, law: Law, price: float, weights: np.ndarray, control: bool = True) -> Estimate:
-    """E f at law.theta: the weighted mean, or a control variate and the weighted mean of what it misses, whichever has the smaller error."""
+    """E f at law.theta: the weighted mean, or a control variate and the weighted mean of its residuals, whichever has the smaller error."""
     own = seen.at(law.theta)
     draws, failed = int(own.sum()), int(np.isnan(seen.f[own]).sum())
     if not seen.walled:
@@ -139,7 +141,8 @@ class _View:
 
         What is missed grows with the distance, for smooth functions like its square at least, so that a row at twice the reach counts a
         quarter. What jumps still shows. (The fourth power, which a quadratic leaves, gave intervals a third narrower where f is smooth,
-        and twice as many claims that were off by three standard errors where it is not.)
+        and twice as many claims that were off by three standard errors where it is not.) Beyond the horizon f is another: rows of the first
+        steps and of restarts, whose values may be larger by any factor, say nothing.
         """
         if not self.law.noisy.any():  # what varies is f, everywhere: as near as the rows that a model would be made of
             count = ROWS_PER_FEATURE * axis_features(self.law.theta.size)
@@ -147,7 +150,8 @@ class _View:
         else:
             length = np.sort(np.linalg.norm(self.law.draws, axis=1))
             reach = length[min(int(len(length) * (1 - 1 / (MISSED * self.effective))), len(length) - 1)]
-        return np.minimum(1.0, reach / np.maximum(np.sqrt(self.distance), 1e-300)) ** SMOOTH_ORDER
+        ratio = np.sqrt(self.distance) / max(reach, 1e-300)
+        return np.where(ratio <= HORIZON, np.maximum(ratio, 1.0) ** -float(SMOOTH_ORDER), 0.0)
 
     def fit(self, crossed: bool) -> "_Control | None":
         dim = self.law.theta.size
@@ -189,7 +193,9 @@ class _View:
         spare = n if model is None else min(n, model.spare)
         factor = special.stdtrit(max(spare - 1, 1.0), TWO_SIDED) / 2
         cost = share * (self.price - fun)
-        se = math.sqrt(factor**2 * variance + (error**2 - variance if np.isfinite(variance) else 0) + cost**2 + (RULE_OF_THREE / 2 / n * missed) ** 2)
+        se = math.sqrt(
+            factor**2 * variance + (error**2 - variance if np.isfinite(variance) else 0) + cost**2 + (RULE_OF_THREE / 2 / n * missed) ** 2
+        )
         unseen, hoped = max(float(off.max()), 0.0) / n, max(float(-off.min()), 0.0) / n
         spread = math.sqrt(variance * n) if np.isfinite(variance) else np.inf
         name = "none" if model is None else model.name

@@ -11,8 +11,9 @@ SIMULATED = 4096  # draws by which the reach of a Gaussian law is explored; they
 class Law:
     """z = (x - centre) whiten, where x ~ p_theta.
 
-    draws: rows z from the law, simulated. noisy [d]: which whitened coordinates vary; the others are in units of the search. exact: is the law Gaussian,
-    so that its moments and densities are known, or known by draws only? rests_on: how many draws its moments rest on (infinity: declared).
+    draws: rows z from the law, simulated. noisy [d]: which whitened coordinates vary; the others are in units of the search. exact: is the
+    law Gaussian, so that its moments and densities are known, or known by draws only? rests_on: how many draws its moments rest on
+    (infinity: declared).
     """
 
     theta: np.ndarray

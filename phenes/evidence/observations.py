@@ -79,7 +79,7 @@ class Observations:
         return np.all(self.theta == theta, axis=1)
 
     def price(self, early: int) -> float:
-        """What a failure counts as: worse than where the run began, by as much as the worst of the first `early` rows is beyond their median.
+        """What a failure counts as: beyond the worst of the first `early` rows, by as much as that is beyond their median.
 
         Not the worst of all, which a restart far out makes arbitrarily large. NaN if nothing finite was seen.
         """

@@ -69,13 +69,13 @@ class Verification:
     def _round(self) -> None:
         """Where the next draws go: to the start or to an unknown rival if that may change the answer, else to the leader."""
         known = [self.evidence(theta) for theta in self.entrants]
-        leader = min(known, key=_index)
+        leader = _leader(known, _index)
         if len(self.entrants) <= RIVALS and leader.upper > self.feared:
             self.feared = leader.upper
             new = self.rivals(leader, self.entrants)[: RIVALS + 1 - len(self.entrants)]
             self.entrants += new
             known += [self.evidence(theta) for theta in new]
-            leader = min(known, key=_index)
+            leader = _leader(known, _index)
         step = min(max(ROUND_LEAST, round(ROUND_SHARE * self.reserve)), self.left)
         unknown = [each for each in known if not np.isfinite(each.fun) and each.draws == 0]
         start = self.evidence(self.start)
@@ -91,6 +91,15 @@ class Verification:
         if surely_beats(leader, start) or self.at_start + ROUND_LEAST > START_SHARE * self.reserve or start.draws >= START_MOST:
             return False
         return start.draws < START_LEAST or _blur(start, leader) > _blur(leader, start)
+
+
+def _leader(known: list[Estimate], value: Callable[[Estimate], float]) -> Estimate:
+    """The one of least value; the first, which the search proposes, unless that is more than two standard errors better.
+
+    What evaluations cannot tell apart the model of the search often can.
+    """
+    best = min(known, key=value)
+    return best if value(best) + 2 * best.error < value(known[0]) or not np.isfinite(value(known[0])) else known[0]
 
 
 def _index(known: Estimate) -> float:
@@ -148,8 +157,11 @@ def surely_beats(a: Estimate, b: Estimate) -> bool:
 
 
 def decide(known: list[Estimate], start: Estimate) -> Estimate:
-    """The candidate with the lowest upper bound among those that surely beat the start, mostly work, and have half as many draws as any."""
+    """The candidate with the lowest upper bound among those that surely beat the start, mostly work, and have half as many draws as any.
+
+    known: what the search proposed last comes first.
+    """
     works = [each for each in known if each.share <= MOST_FAILING]
     most = max((each.draws for each in works), default=0)
     able = [each for each in works if each.draws >= max(most / 2, LEAST_EACH) and surely_beats(each, start)]
-    return min(able, key=lambda each: each.upper) if able else start
+    return _leader(able, lambda each: each.upper) if able else start

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from phenes.adaptive import Adaptive
+from phenes.evidence.observations import HUGE
 from phenes.evidence.verification import surely_beats
 from phenes.optimizer import door
 from phenes.optimizer.channel import Measured, Moments, Sampled, as_channel
@@ -20,7 +21,9 @@ STREAM = 2**31 - 1  # seed of draws that are simulated, not evaluated
 PATIENCE = 20  # generations without any finite value after which an experiment is taken to be broken
 
 
-UNMEASURED = "noise='learn' and nothing was measured: tell `realised`, or declare the noise; until then values are taken to scatter by themselves"
+UNMEASURED = (
+    "noise='learn' and nothing was measured: tell `realised`, or declare the noise; until then values are taken to scatter by themselves"
+)
 
 
 class NoiseWarning(UserWarning):
@@ -90,7 +93,7 @@ class Optimizer:
         Near the end of the budget these are points at which the answer is verified; there are never more than the budget leaves. Once it is
         used, more draws at the answer. pending: rows that were handed out, are still under way and will be told.
         """
-        wanted = self._engine.popsize if n is None and self.popsize is None else self.popsize if n is None else door.whole("n", n, 1)
+        wanted = (self.popsize or self._engine.popsize) if n is None else door.whole("n", n, 1)
         used = self.nfev + pending
         rows = max(min(wanted, self.budget - used), 0) if self.nfev < self.budget else wanted
         if rows == 0:  # what is under way uses the budget
@@ -105,7 +108,9 @@ class Optimizer:
         """Candidates of the search, after x0 itself in the first generation."""
         probes = max((2 * PROBES if self._trust.noiseless else PROBES) - self._asked, 0)
         known = np.concatenate([np.tile(self._trust.x0, (probes, 1)), self._trust.repeats(n)])[:n]
-        return np.concatenate([known, self._engine.ask(n - len(known))]) if len(known) < n else known
+        wanted = n - len(known)
+        # candidates come in mirrored pairs: one that lost its place to x0 must not shift those of all generations to come
+        return np.concatenate([known, self._engine.ask(wanted + len(known) % 2)[:wanted]]) if wanted else known
 
     def _hand_out(self, theta: np.ndarray) -> np.ndarray:
         self._asked += len(theta)
@@ -118,7 +123,7 @@ class Optimizer:
         self._failed += int(np.sum(~np.isfinite(f)))
         self._barren = self._barren + f.size if not np.isfinite(f).any() else 0
         self._patterns |= {row.tobytes() for row in np.unique(np.isnan(x), axis=0)}
-        self._told.append((theta, x, self.sign * f))
+        self._told.append((theta, x, np.where(np.isfinite(f), np.clip(self.sign * f, -HUGE, HUGE), np.nan)))
         self._waiting += f.size
         full, _ = self.channel.fill(theta, x)
         self._trust.add(theta, x, self.channel.pull(full, theta), self.sign * f)
@@ -141,7 +146,7 @@ class Optimizer:
         if self._barren >= PATIENCE * max(self._engine.popsize, 1):
             reasons["failing"] = f"no finite value in the last {self._barren} evaluations"
         verification = self._trust.verification
-        if verification is not None and verification.done or not self._reserve:
+        if (verification is not None and verification.done) or not self._reserve:
             if self._ending == "target" and self._target_holds():
                 reasons["target"] = self.target
             if self.generation and self._engine.converged:
@@ -204,8 +209,10 @@ class Optimizer:
 
     def _seems_reached(self) -> bool:
         """By the model of the search."""
+        if self.target is None or not self.generation:
+            return False
         fun, se = self._estimate()
-        return self.target is not None and bool(self.generation) and fun + 2 * se <= self.sign * self.target
+        return fun + 2 * se <= self.sign * self.target
 
     def _target_holds(self) -> bool:
         """By the evidence: below the target by two standard errors."""

@@ -63,7 +63,7 @@ class Checkpoint:
             self.store.close()
 
     def replay(self) -> Iterator[tuple[list[Row], int]]:
-        """The complete parts on file and the budget they were asked with, one after the other; then `rows` holds what is there of the next."""
+        """The complete parts on file, each with the budget it was asked with; then `rows` holds what is there of the next."""
         if self.run is None:
             return
         keys = sorted(self.run.keys() - {NOW})
@@ -81,7 +81,7 @@ class Checkpoint:
             else:
                 self.rows += from_arrays(self.run[key])
         self._count(self.rows)
-        if NOW in self.run.keys():
+        if NOW in self.run:
             self.budget_then = int(self.run[NOW].get("budget", self.budget))
 
     def foreign(self) -> ValueError:
@@ -144,7 +144,15 @@ class Checkpoint:
 def summary(opt: Optimizer) -> dict[str, Any]:
     """The state in a few numbers."""
     fun, se = opt.estimate
-    numbers = {"nfev": opt.nfev, "budget": opt.budget, "fun": fun, "fun_se": se, "mean": opt.mean, "spread": opt.spread, "noise": opt.noise_std}
+    numbers = {
+        "nfev": opt.nfev,
+        "budget": opt.budget,
+        "fun": fun,
+        "fun_se": se,
+        "mean": opt.mean,
+        "spread": opt.spread,
+        "noise": opt.noise_std,
+    }
     return {**numbers, "phase": opt.phase}
 
 

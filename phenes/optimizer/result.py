@@ -21,6 +21,9 @@ class Failing(NamedTuple):
     draws: int
 
 
+UNKNOWN = Failing(np.nan, 0.0, 1.0, 0)
+
+
 class Best(NamedTuple):
     """The best single evaluation. With noise it was lucky: x was better than what aiming at theta gives on average."""
 
@@ -32,8 +35,9 @@ class Best(NamedTuple):
 class Candidate(NamedTuple):
     """A theta that was considered, and what is known of E f there.
 
-    role: "start", "proposal" (of the search), "rival", "mean" (of a search that is not verified yet), "best" or "answer". draws: evaluations at this very
-    theta; effective: evaluations that the estimate is worth, with those nearby. failing: share of the draws that failed.
+    role: "start", "proposal" (of the search), "rival", "mean" (of a search that is not verified yet), "best" or "answer". draws:
+    evaluations at this very theta; effective: evaluations that the estimate is worth, with those nearby. failing: share of the draws that
+    failed.
     """
 
     role: str
@@ -51,8 +55,8 @@ class Result:
 
     x: the recommended theta, on the evidence of evaluations made there; without noise the best point that was evaluated.
     fun: estimate of E f(x) there, fun_se: its standard error, interval: 95 %; from `verified` evaluations at x that gave a value.
-    failing: share of the evaluations at x that failed, with bounds. success: is the claim verified, and does nothing contradict it? message: why
-    the run ended, and what is not trusted. best: the best single evaluation, which is luck where there is noise. evaluations: all of them,
+    failing: share of the evaluations at x that failed, with bounds. success: is the claim verified, and does nothing contradict it?
+    message: why the run ended, and what is not trusted. best: the best single evaluation, which is luck where there is noise. evaluations: all of them,
     theta, x and f. quantiles: of f at x. candidates: the theta that were considered.
     nfev: evaluations, nit: updates. failed: evaluations that gave no finite value. spread: standard deviation of the search in
     each coordinate. history: arrays, one entry for each update; fun and fun_se in it are what the model of the search said on the way.
@@ -67,7 +71,7 @@ class Result:
     success: bool
     message: str
     verified: int = 0
-    failing: Failing = Failing(np.nan, 0.0, 1.0, 0)
+    failing: Failing = UNKNOWN
     best: Best | None = None
     evaluations: Evaluations = field(default_factory=lambda: Evaluations(np.empty((0, 0)), np.empty((0, 0)), np.empty(0)), repr=False)
     quantiles: dict[float, float] = field(default_factory=dict)
@@ -132,7 +136,9 @@ class Result:
     def _failures(self) -> str:
         if not self.failing.draws or not (self.failed or self.failing.share):
             return ""
-        return f"{self.failing.share:.1%} of {_evaluations(self.failing.draws)} at x (95 %: {self.failing.low:.1%} to {self.failing.high:.1%})"
+        return (
+            f"{self.failing.share:.1%} of {_evaluations(self.failing.draws)} at x (95 %: {self.failing.low:.1%} to {self.failing.high:.1%})"
+        )
 
     def plot(self) -> Any:
         """A matplotlib Figure: the estimate of E f, the recommended theta and the spread of the search against evaluations.
@@ -148,7 +154,13 @@ class Result:
     def _repr_html_(self) -> str:
         """For notebooks: the answer in a line, why the run ended, and theta coordinate by coordinate (the first and last of many)."""
         head = f"<b>E f(x) = {self.fun:.6g} ± {self.fun_se:.2g}</b>{self._basis()}; {self.nfev:,} evaluations in all"
-        notes = [self.message if self.success else f"not a success: {self.message}", self._failures(), f"{self.failed} evaluations without a value" if self.failed else "", self.noise, *self.errors]
+        notes = [
+            self.message if self.success else f"not a success: {self.message}",
+            self._failures(),
+            f"{self.failed} evaluations without a value" if self.failed else "",
+            self.noise,
+            *self.errors,
+        ]
         lines = "<br>".join(html.escape(note) for note in notes if note)
         cells = "".join(f"<tr><td>{k}</td><td>{self.x[k]:.6g}</td><td>{_spread(self.spread, k)}</td></tr>" for k in self._shown())
         left_out = f"<p>{self.x.size - len(self._shown())} coordinates are not shown.</p>" if len(self._shown()) < self.x.size else ""

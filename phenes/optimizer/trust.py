@@ -141,7 +141,7 @@ class Trust:
     def _rivals(
         self, leader: Estimate, entrants: list[np.ndarray], path: np.ndarray, inside: Callable[[np.ndarray], np.ndarray]
     ) -> list[np.ndarray]:
-        """Places that are ranked below what the pessimist says of the leader, a standard deviation apart from all entrants and each other."""
+        """Places that are ranked below the upper bound of the leader, a standard deviation apart from all entrants and each other."""
         law, f = self.law(leader.theta), self.seen.f
         good = np.flatnonzero(np.isfinite(f))
         best = good[np.argsort(f[good], kind="stable")[:BEST_POINTS]]
@@ -178,7 +178,8 @@ class Trust:
     def _weigh(self, mean: np.ndarray) -> Claim:
         start = self.evidence(self.x0)
         known = [(role, self.evidence(theta)) for role, theta in self.places]
-        drawn = [each for _, each in known if each.draws]
+        last = self.verification.proposal if self.verification is not None else mean
+        drawn = sorted((each for _, each in known if each.draws), key=lambda each: not np.array_equal(each.theta, last))
         if drawn:
             answer = decide(drawn, start)
             answer = self.claim(answer.theta) if answer.draws >= TRIAL else answer
@@ -196,9 +197,8 @@ class Trust:
             finite = f[np.isfinite(f)]
             if not finite.size:
                 return nothing(theta, f.size, f.size)
-            return Estimate(theta, float(finite[0]), 0.0, 0.0, 0.0, f.size, f.size, f.size - finite.size, 0.0, "exact")
+            return Estimate(theta, float(finite[0]), 0.0, 0.0, 0.0, f.size, f.size, f.size - finite.size, 0.0, control="exact")
 
         best = self.best
         answer = known(self.seen.theta[best].copy()) if best >= 0 else nothing(mean)
         return Claim(answer, known(self.x0), (("start", known(self.x0)), ("best", answer)), True)
-

@@ -91,8 +91,8 @@ def _doubts(facts: Facts) -> list[str]:
         return [f"no finite value in {facts.nfev} evaluations: start where f has one"]
     if seen.flat and seen.count > 1:
         return [
-            f"all values were equal ({facts.sign * seen.lowest:.6g}), so nothing is known of better ones: start nearer to where f changes, try another"
-            " sigma0, or let f return a margin instead of pass or fail"
+            f"all values were equal ({0.0 + facts.sign * seen.lowest:.6g}), so nothing is known of better ones: start nearer to where f"
+            " changes, try another sigma0, or let f return a margin instead of pass or fail"
         ]
     if "failing" in facts.reasons:
         return ["the search is lost where f fails: start elsewhere or with a smaller sigma0"]
@@ -103,7 +103,8 @@ def _doubts(facts: Facts) -> list[str]:
     if facts.popsize > facts.budget:
         return [f"the budget of {facts.budget} is less than one population of {facts.popsize}: give a larger budget or a smaller popsize"]
     if facts.nfev < POPULATIONS * facts.popsize and "converged" not in facts.reasons:
-        return [f"only {facts.nfev} evaluations, less than {POPULATIONS} populations of {facts.popsize}: hardly a search; a larger budget would help"]
+        few = f"only {facts.nfev} evaluations, less than {POPULATIONS} populations of {facts.popsize}"
+        return [f"{few}: hardly a search; a larger budget would help"]
     if known.draws and known.share > MOST_FAILING:
         return [f"{known.failed} of {known.draws} evaluations at x failed: start where f succeeds, or with a smaller sigma0"]
     if not claim.exact and np.isfinite(claim.start.fun) and _is_start(facts):
@@ -145,7 +146,8 @@ def _notes(facts: Facts) -> list[str]:
     off = abs(fun - known.fun)
     own = facts.seen.f[facts.seen.at(known.theta)]
     if np.array_equal(known.theta, facts.proposal) and off > CONTRADICTED * np.hypot(se, known.se) and off > NOTABLE * np.nanstd(own):
-        return [f"the model of the search was contradicted (it said {facts.sign * fun:.4g} ± {se:.1g}); fun is from {known.draws} evaluations at x"]
+        said = f"{facts.sign * fun:.4g} ± {se:.1g}"
+        return [f"the model of the search was contradicted (it said {said}); fun is from {known.draws} evaluations at x"]
     return []
 
 

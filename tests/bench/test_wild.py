@@ -38,7 +38,7 @@ class TestVerdict:
         problem = wild.draw(SETTINGS, 4)._replace(shape="quadratic", law="number", noise=0.1)
         problem = problem._replace(x0=problem.centre + 3.0)
         of = {"start": problem.x0, "centre": problem.centre, "away": problem.centre + 1e5, "nan": problem.x0 * np.nan}[x]
-        answer = type("Answer", (), {"x": of, "fun": fun, "fun_se": 0.1})
+        answer = type("Answer", (), {"x": of, "fun": fun, "fun_se": 0.1, "success": True})
         return wild._verdict(SETTINGS, problem, wild.realiser(problem, wild.law_of(problem)), answer)
 
     def test_good_ends_are_neither(self):
@@ -47,6 +47,13 @@ class TestVerdict:
             assert not row.diverged
             assert not row.worse
         assert self.verdict("centre").gain > 1
+
+    def test_claims_are_held_against_the_truth(self):
+        true = wild.value(wild.draw(SETTINGS, 4)._replace(shape="quadratic"), wild.draw(SETTINGS, 4).centre[None])[0]
+        assert self.verdict("centre", fun=true + 0.1).covered
+        far = self.verdict("centre", fun=true + 10.0)
+        assert far.wrong
+        assert not far.covered
 
     def test_bad_ends_are_seen(self):
         assert self.verdict("away").diverged

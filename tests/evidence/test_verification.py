@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from phenes.evidence.estimate import Estimate
-from phenes.evidence.ranking import rank
 from phenes.evidence.law import gaussian_law
 from phenes.evidence.observations import Observations
+from phenes.evidence.ranking import rank
 from phenes.evidence.verification import Repeats, Verification, decide, surely_beats
 
 START, PROPOSAL, RIVAL = np.zeros(2), np.ones(2), np.full(2, 2.0)
@@ -28,7 +28,9 @@ class World:
         return known(theta, self.values[key], max(self.draws[key], 1))
 
     def run(self, reserve, batch=4):
-        v = Verification(START, PROPOSAL, reserve, self.evidence, lambda leader, entrants: [r for r in self.others if not any(r is e for e in entrants)])
+        v = Verification(
+            START, PROPOSAL, reserve, self.evidence, lambda leader, entrants: [r for r in self.others if not any(r is e for e in entrants)]
+        )
         while not v.done:
             theta = v.ask(min(batch, v.left))
             for row in theta:

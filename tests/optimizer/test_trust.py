@@ -122,12 +122,13 @@ class TestClaims:
 
     def test_votes_without_input_noise_are_noticed(self):
         """Yes or no by chance: two equal values prove nothing."""
-        for seed in range(6):
+        covered, chance = 0, lambda x: 0.7 * np.exp(-np.sum(x**2))
+        for seed in range(10):
             rng = np.random.default_rng(seed)
-            chance = lambda x: 0.7 * np.exp(-np.sum(x**2))  # noqa: E731
             result = phenes.minimize(lambda x, rng=rng: -float(rng.random() < chance(x)), np.full(2, 0.8), 0.4, budget=300, seed=seed)
             assert result.fun_se > 0
-            assert abs(result.fun + chance(result.x)) <= 2.5 * result.fun_se
+            covered += abs(result.fun + chance(result.x)) <= 2 * result.fun_se
+        assert covered >= 8  # 95 % of ten; seven or fewer has a chance of 1 in 90
 
     @pytest.mark.parametrize("noise", [0.1, "learn"])
     def test_claims_where_x_is_not_measured(self, noise):
@@ -168,8 +169,35 @@ class TestClaims:
         assert result.fun_se < 1e-6
         assert result.verified >= 60
 
+    @pytest.mark.parametrize(
+        "f", [lambda x: np.sum(x**2) ** 4, lambda x: 1e6 * np.sum(x[1:] ** 2) + x[0] ** 2, lambda x: np.exp(3 * np.sum(x**2))]
+    )
+    def test_steep_functions_are_no_cliffs(self, f):
+        """Values of the first steps are larger by ten orders of magnitude than those at the optimum: no reason to doubt it."""
+        result = phenes.minimize(f, np.full(6, 1.5), 0.5, 0.1, budget=3000)
+        assert result.success
+        assert np.abs(result.x[1:]).max() < 0.05
+
+    def test_values_near_the_largest_number(self):
+        result = phenes.minimize(lambda x: 1e308 * (x[0] > 0.3) + x @ x, np.full(3, -1.0), 0.5, 0.1, budget=300)
+        assert np.isfinite(result.fun)
+        assert result.x[0] < 0.2
+        assert result.evaluations.f.max() > 1e307
+
 
 class TestFlat:
+    def test_a_small_target_is_looked_for_where_the_user_said(self):
+        """Sixteen in a thousand draws of the first search pass: equal values must not make it wider."""
+        passes = lambda x: float(np.all(np.abs(x - 3) < 0.5))  # noqa: E731
+        found = [phenes.maximize(passes, [2.0] * 3, 1.0, 0.1, budget=1000, seed=seed) for seed in range(4)]
+        assert sum(result.success and result.fun > 0.9 for result in found) >= 3
+
+    def test_a_yield_found_from_a_narrow_start_is_a_success(self):
+        passes = lambda x: float(np.all(np.abs(x - 3) < 0.5))  # noqa: E731
+        result = phenes.maximize(passes, [2.45] * 3, 0.01, 0.1, budget=1000)
+        assert result.success
+        assert result.fun > 0.9
+
     def test_a_start_on_the_edge_of_a_yield(self):
         """9 % at the start: the search goes to where values differ, and the claim is true."""
         good = lambda x: -float(np.sum((x - 2.0) ** 2) < 0.5)  # noqa: E731
@@ -285,6 +313,18 @@ class TestAskAndTell:
         np.testing.assert_array_equal(opt.result.x, theta[0])
         assert opt.result.verified == 12
         assert abs(opt.result.fun - np.sum(theta[0] ** 2) - 0.03) <= 2 * opt.result.fun_se
+
+    def test_what_is_under_way_counts(self):
+        opt = phenes.Optimizer(np.ones(2), 0.5, 0.1, budget=20)
+        theta = opt.ask(14)
+        opt.tell(theta, np.sum(theta**2, axis=1))
+        assert opt.ask(4, pending=4).shape == (2, 2)
+        assert opt.ask(4, pending=6).shape == (0, 2)
+        assert opt.ask(10).shape == (6, 2)
+
+    def test_the_start_comes_first(self):
+        assert np.array_equal(phenes.Optimizer([1.0, 2.0], 0.5, 0.1).ask()[0], [1.0, 2.0])
+        np.testing.assert_array_equal(phenes.Optimizer([1.0, 2.0], 0.5).ask(3)[:2], [[1.0, 2.0]] * 2)
 
     def test_misuse_of_verify(self):
         with pytest.raises(ValueError, match="verify must be less than the budget of 100"):
