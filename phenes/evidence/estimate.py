@@ -18,7 +18,7 @@ NEIGHBOURS = 400  # rows, nearest in theta, that weights and mixture are made of
 MOST_ROWS = 4000  # of the observations that an estimate looks at
 RIDGE = 1e-10
 MISSED = 4.0  # reach: the distance that one of this many times the effective draws exceeds
-HORIZON = 4.0  # times the reach
+HORIZON, FEW_DRAWS = 4.0, 8  # times the reach, for this many draws or fewer
 SMOOTH_ORDER = 2
 TWO_SIDED = 0.97725  # probability below two standard deviations of a normal
 RULE_OF_THREE = 3.0  # n draws without an event leave a probability of 3 / n for it, at 95 %
@@ -142,16 +142,18 @@ class _View:
         What is missed grows with the distance, for smooth functions like its square at least, so that a row at twice the reach counts a
         quarter. What jumps still shows. (The fourth power, which a quadratic leaves, gave intervals a third narrower where f is smooth,
         and twice as many claims that were off by three standard errors where it is not.) Beyond the horizon f is another: rows of the first
-        steps and of restarts, whose values may be larger by any factor, say nothing.
+        steps and of restarts, whose values may be larger by any factor, say nothing. The more draws there are, the better is known where
+        jumps begin, and the nearer is the horizon.
         """
         if not self.law.noisy.any():  # what varies is f, everywhere: as near as the rows that a model would be made of
-            count = ROWS_PER_FEATURE * axis_features(self.law.theta.size)
-            reach = math.sqrt(np.sort(self.distance)[min(count, self.distance.size) - 1])
+            others, count = np.sort(self.distance[self.distance > 0]), ROWS_PER_FEATURE * axis_features(self.law.theta.size)
+            reach = math.sqrt(others[min(count, others.size) - 1]) if others.size else 1.0
         else:
             length = np.sort(np.linalg.norm(self.law.draws, axis=1))
             reach = length[min(int(len(length) * (1 - 1 / (MISSED * self.effective))), len(length) - 1)]
-        ratio = np.sqrt(self.distance) / max(reach, 1e-300)
-        return np.where(ratio <= HORIZON, np.maximum(ratio, 1.0) ** -float(SMOOTH_ORDER), 0.0)
+        ratio = np.sqrt(self.distance) / reach
+        horizon = 1 + (HORIZON - 1) * math.sqrt(min(1.0, FEW_DRAWS / self.effective))
+        return np.where(ratio <= horizon, np.maximum(ratio, 1.0) ** -float(SMOOTH_ORDER), 0.0)
 
     def fit(self, crossed: bool) -> "_Control | None":
         dim = self.law.theta.size

@@ -15,7 +15,8 @@ from phenes.evidence.estimate import Estimate
 
 ROUND_SHARE, ROUND_LEAST = 0.125, 2  # draws in a round: share of the reserve, and at least
 TRIAL = 3  # draws at a rival of which too little is known for an estimate
-START_LEAST, START_MOST = 4, 8  # draws at the start when there is doubt: to know its spread, and if it is the start that is not known
+START_LEAST = 4  # draws at the start when there is doubt: to know its spread
+WELL_KNOWN = 8  # draws from which on what is expected decides, where nothing is sure
 START_SHARE = 0.3  # of the reserve that the start may have
 LEAST_EACH = 4  # draws below which nothing is recommended if there is something else
 RIVALS = 3
@@ -80,7 +81,7 @@ class Verification:
         unknown = [each for each in known if not np.isfinite(each.fun) and each.draws == 0]
         start = self.evidence(self.start)
         if leader.draws >= TRIAL and self._start_may_tell(leader, start):
-            self.wanted = (self.start, min(ROUND_LEAST, self.left))
+            self.wanted = (self.start, min(max(ROUND_LEAST, step // 2), self.left))
         elif unknown and (leader.draws >= TRIAL or not np.isfinite(leader.fun)) and self.left > 2 * TRIAL:
             self.wanted = (unknown[0].theta, TRIAL)
         else:
@@ -88,7 +89,7 @@ class Verification:
 
     def _start_may_tell(self, leader: Estimate, start: Estimate) -> bool:
         """Is it the start that is not known well enough to be beaten?"""
-        if surely_beats(leader, start) or self.at_start + ROUND_LEAST > START_SHARE * self.reserve or start.draws >= START_MOST:
+        if surely_beats(leader, start) or self.at_start + ROUND_LEAST > START_SHARE * self.reserve:
             return False
         return start.draws < START_LEAST or _blur(start, leader) > _blur(leader, start)
 
@@ -156,12 +157,18 @@ def surely_beats(a: Estimate, b: Estimate) -> bool:
     return a.fun + a.unseen + math.hypot(_blur(a, b), _blur(b, a)) < b.fun - b.hoped
 
 
+def beats(a: Estimate, b: Estimate) -> bool:
+    """Surely; or, where both are well known and not to be told apart, by what is expected if each meets its worst neighbour once more."""
+    known = min(a.draws, b.draws) >= WELL_KNOWN
+    return surely_beats(a, b) or (known and a.fun + a.unseen < b.fun + b.unseen)
+
+
 def decide(known: list[Estimate], start: Estimate) -> Estimate:
-    """The candidate with the lowest upper bound among those that surely beat the start, mostly work, and have half as many draws as any.
+    """The candidate with the lowest upper bound among those that beat the start, mostly work, and have half as many draws as any.
 
     known: what the search proposed last comes first.
     """
     works = [each for each in known if each.share <= MOST_FAILING]
     most = max((each.draws for each in works), default=0)
-    able = [each for each in works if each.draws >= max(most / 2, LEAST_EACH) and surely_beats(each, start)]
+    able = [each for each in works if each.draws >= max(most / 2, LEAST_EACH) and beats(each, start)]
     return _leader(able, lambda each: each.upper) if able else start

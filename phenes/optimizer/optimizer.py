@@ -85,7 +85,7 @@ class Optimizer:
         self._ending = ""  # why the verification began: "budget", "converged" or "target"
         self._next_target = 0  # evaluations before which the target is not tested again
         self._patterns: set[bytes] = set()  # of coordinates that were not measured
-        self._trust = Trust(self._engine.x0, self._noiseless(), 2 * self._engine.popsize, self._law_of, self._scale)
+        self._trust = Trust(self._engine.x0, self._noiseless(), 2 * self._engine.popsize, self._law_of, self._scale, self._estimate)
 
     def ask(self, n: int | None = None, pending: int = 0) -> np.ndarray:
         """Intended theta to try, [n, d]; by default a whole generation. May be asked again before anything is told.

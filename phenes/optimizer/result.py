@@ -56,8 +56,8 @@ class Result:
     x: the recommended theta, on the evidence of evaluations made there; without noise the best point that was evaluated.
     fun: estimate of E f(x) there, fun_se: its standard error, interval: 95 %; from `verified` evaluations at x that gave a value.
     failing: share of the evaluations at x that failed, with bounds. success: is the claim verified, and does nothing contradict it?
-    message: why the run ended, and what is not trusted. best: the best single evaluation, which is luck where there is noise. evaluations: all of them,
-    theta, x and f. quantiles: of f at x. candidates: the theta that were considered.
+    message: why the run ended, and what is not trusted. best: the best single evaluation, which is luck where there is noise.
+    evaluations: all of them, theta, x and f. quantiles: of f at x. candidates: the theta that were considered.
     nfev: evaluations, nit: updates. failed: evaluations that gave no finite value. spread: standard deviation of the search in
     each coordinate. history: arrays, one entry for each update; fun and fun_se in it are what the model of the search said on the way.
     noise: what was learnt or declared. Fields can be read as items too.

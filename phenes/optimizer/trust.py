@@ -9,7 +9,7 @@ from phenes.evidence import Estimate, Law, Observations, Verification
 from phenes.evidence.estimate import balance_weights, estimate, fresh_weights, nothing
 from phenes.evidence.law import gaussian_law, sampled_law
 from phenes.evidence.ranking import rank
-from phenes.evidence.verification import RIVALS, TRIAL, Repeats, decide
+from phenes.evidence.verification import RIVALS, TRIAL, Repeats, decide, surely_beats
 
 SHARE = 0.1  # of the budget that is kept for the verification
 LEAST_RESERVE, MOST_RESERVE = 8, 1000  # evaluations
@@ -31,12 +31,22 @@ class Claim(NamedTuple):
 
 
 class Trust:
-    """law_of(theta): (bias, cov, rests_on) or draws [n, d] of x around theta. scale(): units of coordinates without noise, [d]."""
+    """law_of(theta): (bias, cov, rests_on) or draws [n, d] of x around theta. scale(): units of coordinates without noise, [d].
+    model(): what the search itself says of its mean.
+    """
 
-    def __init__(self, x0: np.ndarray, noiseless: bool, early: int, law_of: Callable[[np.ndarray], Any], scale: Callable[[], np.ndarray]):
+    def __init__(
+        self,
+        x0: np.ndarray,
+        noiseless: bool,
+        early: int,
+        law_of: Callable[[np.ndarray], Any],
+        scale: Callable[[], np.ndarray],
+        model: Callable[[], tuple[float, float]],
+    ):
         self.x0, self.noiseless, self.early = x0, noiseless, early
         self.seen = Observations(x0.size)
-        self.law_of, self.scale = law_of, scale
+        self.law_of, self.scale, self.model = law_of, scale, model
         self.noisy_values = False
         self.control = True  # may a model of f be used for the claim?
         self.verification: Verification | Repeats | None = None
@@ -185,10 +195,11 @@ class Trust:
             answer = self.claim(answer.theta) if answer.draws >= TRIAL else answer
         else:
             here = self.evidence(mean)
+            if not np.isfinite(here.fun):  # nothing was seen near enough: what the model of the search says
+                fun, se = self.model()
+                here = Estimate(mean, fun, se, se, 0.0, 0.0, here.draws, here.failed, np.inf, control="model")
             known.append(("mean", here))
-            answer = here if np.isfinite(here.fun) or not np.isfinite(start.fun) else start
-            if np.isfinite(start.fun) and np.isfinite(here.fun) and start.upper < here.fun - 2 * here.error:
-                answer = start
+            answer = start if surely_beats(start, here) else here
         return Claim(answer, start, (("start", start), *known), False)
 
     def _exactly(self, mean: np.ndarray) -> Claim:
