@@ -9,7 +9,7 @@ from pathlib import Path
 import phenes
 from phenes.problems.engineering import COATING_SHARED as COATING
 
-result = phenes.maximize(COATING, COATING.x0, COATING.sigma0, COATING.noise, vectorized=True, budget=4000, seed=0)
+result = phenes.maximize(COATING, COATING.x0, COATING.sigma0, COATING.noise, vectorized=True, budget=8000, seed=0)
 
 for name, theta in {"nominal": COATING.nominal, "phenes": result.x}.items():
     found = COATING.assess(theta)

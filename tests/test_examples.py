@@ -52,12 +52,13 @@ def test_reinforcement_learning_of_the_readme():
 
 
 def test_lab():
-    aim, (value, error), (evaluations, *_) = numbers(EXAMPLES / "lab.py")[:3]
-    # where the average of what is weighed out is best: 0.05 below, since the balances are 0.05 off
-    assert all(abs(a - b) < 0.03 for a, b in zip(aim, (1.95, -1.05, 0.45), strict=True))
-    assert abs(value - (10 - 0.06)) < 0.02
+    aim, (value, error, *_), _, (evaluations, *_) = numbers(EXAMPLES / "lab.py")[:4]
+    # where the average of what is weighed out is best: 0.05 below, since the balances are 0.05 off. Places that 70 draws cannot tell apart
+    # differ by 0.003 in E f
+    assert sum((a - b) ** 2 for a, b in zip(aim, (1.95, -1.05, 0.45), strict=True)) < 0.005
+    assert abs(value - (10 - 0.06)) < 2 * error
     assert evaluations == 1200
-    assert error < 0.01
+    assert error < 0.02
 
 
 def test_tolerances():

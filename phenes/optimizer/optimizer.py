@@ -251,8 +251,13 @@ class Optimizer:
 
     @property
     def estimate(self) -> tuple[float, float]:
-        """E f at the mean, and its standard error."""
-        fun, se = self._estimate()
+        """E f at `mean`, and its standard error: by the model of the search, and by the evidence once draws were made for that."""
+        trust = self._trust
+        if trust.places or (trust.exact and trust.best >= 0):
+            known = trust.recommend(self._engine.mean).estimate
+            fun, se = known.fun, known.se
+        else:
+            fun, se = self._estimate()
         return self.sign * fun, se
 
     @property

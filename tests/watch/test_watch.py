@@ -22,7 +22,7 @@ pytestmark = pytest.mark.machine
 
 
 def f(x):
-    if x[0] > 1.9:
+    if x[0] > 1.7:
         raise ArithmeticError("<b>diverged</b>")
     return float(np.sum(x**2))
 
