@@ -82,9 +82,9 @@ def balance_weights(seen: Observations, law: Law) -> np.ndarray:
     weights = np.zeros(seen.count)
     nearest = apart.min(axis=1)
     weights[chosen] = np.exp(here + 0.5 * nearest) / np.sum(np.exp(-0.5 * (apart - nearest[:, None])), axis=1)
-    total, own = weights.sum(), int(seen.at(law.theta).sum())
+    fresh = fresh_weights(seen, law)
     # far from all that was intended a few rows carry everything, and the sum of the weights is not near its expectation
-    return weights if own >= 2 or 0.5 < total < 2 else np.zeros(seen.count)
+    return weights if fresh.sum() >= 2 or 0.5 < weights.sum() < 2 else fresh
 
 
 def estimate(seen: Observations, law: Law, price: float, weights: np.ndarray, control: bool = True) -> Estimate:
@@ -170,13 +170,18 @@ class _View:
         return _control(self, rows, crossed)
 
     def _other(self) -> float:
-        """If all draws here had the same value: how far off the nearest other value is."""
+        """If all draws here had the same value: what the nearest other value is more."""
         f = self.f[self.w > 0]
         if np.ptp(f) > 0:
             return 0.0
         differs = np.where(self.f != f[0], self.distance, np.inf)
         nearest = int(np.argmin(differs))
-        return abs(self.f[nearest] - f[0]) if np.isfinite(differs[nearest]) else 0.0
+        return float(self.f[nearest] - f[0]) if np.isfinite(differs[nearest]) else 0.0
+
+    def _tied(self) -> bool:
+        """Have other rows the very value of those here?"""
+        drawn = self.w > 0
+        return bool(np.isin(self.f[~drawn & ~self.failed], self.f[drawn]).any())
 
     def judge(self, model: "_Control | None", draws: int, failed: int) -> Estimate | None:
         """None if the estimate leaves the range of everything that was seen."""
@@ -190,7 +195,8 @@ class _View:
         variance = float(np.sum(self.w**2 * (values - fun) ** 2)) * n / max(n - 1, 1e-9) if n > 1.001 else np.inf
         share = failed / draws if draws else float(self.w @ self.failed)
         off = (rest - float(self.w @ rest)) * self.nearness
-        missed = max(float(np.abs(off).max()), self._other())
+        other = self._other()
+        missed = max(float(np.abs(off).max()), abs(other))
         error = math.hypot(math.sqrt(variance), 0.0 if model is None else model.error)
         spare = n if model is None else min(n, model.spare)
         factor = special.stdtrit(max(spare - 1, 1.0), TWO_SIDED) / 2
@@ -198,7 +204,8 @@ class _View:
         se = math.sqrt(
             factor**2 * variance + (error**2 - variance if np.isfinite(variance) else 0) + cost**2 + (RULE_OF_THREE / 2 / n * missed) ** 2
         )
-        unseen, hoped = max(float(off.max()), 0.0) / n, max(float(-off.min()), 0.0) / n
+        other = other if self._tied() else 0.0  # one value of few: the next draw may be another, wherever that was seen
+        unseen, hoped = max(float(off.max()), other, 0.0) / n, max(float(-off.min()), -other, 0.0) / n
         spread = math.sqrt(variance * n) if np.isfinite(variance) else np.inf
         name = "none" if model is None else model.name
         return Estimate(self.law.theta, fun, se, error, unseen, n, draws, failed, spread, hoped, name)
