@@ -2,7 +2,7 @@
 
 Everything is drawn: dimension, conditioning, shape and rotation of f, noise on f, the law and size of the noise on x, what the search is
 told of it, first step, population, budget, seed. A run counts as
-  diverged: x, E f or its standard error is not finite, or x lies over ten times as far out as anything the problem contains;
+  diverged: x is not finite, success is said of a claim that is not, or x lies over ten times as far out as anything the problem contains;
   worse:    E f at x exceeds E f at x0, on the same draws, by over 5 standard errors and a tenth of the spread of f at x0;
   covered:  E f at x is within two standard errors of the claim (and two of what the draws know);
   wrong:    success was claimed, and E f is off by over three standard errors and not covered.
@@ -179,7 +179,8 @@ def judge(settings: Settings, number: int) -> Row:
 
 def _verdict(settings: Settings, problem: Problem, realise: Callable[..., np.ndarray], result: Any) -> Row:
     size = np.linalg.norm(problem.x0) + np.linalg.norm(problem.centre) + math.sqrt(problem.dim) * (problem.sigma0 + problem.noise)
-    finite = bool(np.isfinite(result.x).all() and np.isfinite(result.fun) and np.isfinite(result.fun_se))
+    claims = bool(np.isfinite(result.fun) and np.isfinite(result.fun_se))  # too few evaluations for a claim: said, and no divergence
+    finite = bool(np.isfinite(result.x).all()) and (claims or not result.success)
     diverged = not finite or bool(np.linalg.norm(result.x) > 10 * size)
     if not np.isfinite(result.x).all():
         return Row(problem.number, problem.dim, problem.shape, problem.law, True, True, math.nan)
