@@ -141,9 +141,9 @@ class _View:
 
         What is missed grows with the distance, for smooth functions like its square at least, so that a row at twice the reach counts a
         quarter. What jumps still shows. (The fourth power, which a quadratic leaves, gave intervals a quarter to a half narrower where f
-        is smooth, and 1.5 instead of 1.1 % of successes that were off by three standard errors.) Beyond the horizon f is another: rows of the first
-        steps and of restarts, whose values may be larger by any factor, say nothing. The more draws there are, the better is known where
-        jumps begin, and the nearer is the horizon.
+        is smooth, and 1.5 instead of 1.1 % of successes that were off by three standard errors.) Beyond the horizon f is another: rows of
+        the first steps and of restarts, whose values may be larger by any factor, say nothing. The more draws there are, the better is
+        known where jumps begin, and the nearer is the horizon.
         """
         if not self.law.noisy.any():  # what varies is f, everywhere: as near as the rows that a model would be made of
             others, count = np.sort(self.distance[self.distance > 0]), ROWS_PER_FEATURE * axis_features(self.law.theta.size)
