@@ -109,6 +109,11 @@ class Adaptive:
         return self.space.std_x(normal.search(self.space.c))
 
     @property
+    def challenging(self) -> bool:
+        """Is a restart under way, beside a best run that has seen values?"""
+        return self.challenger is not None and self.incumbent.archive.best() is not None
+
+    @property
     def restarts(self) -> int:
         return self.plan.started
 

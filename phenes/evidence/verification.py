@@ -24,8 +24,23 @@ MOST_FAILING = 0.5  # share of the draws at an answer that may fail
 ONE_SIDED = 0.8413  # probability below one standard deviation of a normal
 
 
+class _Spending:
+    """What is left of a reserve of evaluations."""
+
+    reserve: int
+    spent: int
+
+    @property
+    def left(self) -> int:
+        return max(self.reserve - self.spent, 0)
+
+    @property
+    def done(self) -> bool:
+        return self.left == 0
+
+
 @dataclass
-class Verification:
+class Verification(_Spending):
     """Hands out theta (`ask`) and is told when rows have arrived (`told`).
 
     evidence(theta): what is known at a theta now. rivals(leader, entrants): other theta that may be better than the leader, best first.
@@ -45,14 +60,6 @@ class Verification:
     def __post_init__(self) -> None:
         self.entrants = [self.proposal]
         self._round()
-
-    @property
-    def left(self) -> int:
-        return max(self.reserve - self.spent, 0)
-
-    @property
-    def done(self) -> bool:
-        return self.left == 0
 
     def ask(self, n: int) -> np.ndarray:
         """n theta to draw at: what the round waits for. If more is asked for than that, more of the same."""
@@ -119,7 +126,7 @@ def _blur(known: Estimate, other: Estimate) -> float:
 
 
 @dataclass
-class Repeats:
+class Repeats(_Spending):
     """Without noise: the mean of the search once, which may be better than any sample, then the best point again and again."""
 
     proposal: np.ndarray
@@ -128,14 +135,6 @@ class Repeats:
     spent: int = 0
     asked: int = 0
     entrants: list[np.ndarray] = field(default_factory=list)
-
-    @property
-    def left(self) -> int:
-        return max(self.reserve - self.spent, 0)
-
-    @property
-    def done(self) -> bool:
-        return self.left == 0
 
     def ask(self, n: int) -> np.ndarray:
         rows = [self.proposal if self.asked + k == 0 else self.best() for k in range(n)]

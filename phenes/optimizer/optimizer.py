@@ -143,7 +143,8 @@ class Optimizer:
         reasons: dict[str, Any] = {}
         if self.nfev >= self.budget:
             reasons["budget"] = self.nfev
-        if self._barren >= PATIENCE * max(self._engine.popsize, 1):
+        # restarts may well fall where f fails: they end by themselves, and the best run is not their fault
+        if self._barren >= PATIENCE * max(self._engine.popsize, 1) and not self._engine.challenging:
             reasons["failing"] = f"no finite value in the last {self._barren} evaluations"
         verification = self._trust.verification
         if (verification is not None and verification.done) or not self._reserve:
@@ -186,9 +187,8 @@ class Optimizer:
             self._update()
         if self._ending == "budget":
             self._engine.conclude()
-        reserve = min(self._trust.reserve(self.budget, self.reserved, self.popsize), self.budget - self.nfev)
-        if self._ending == "budget":
-            reserve = max(self.budget - self.nfev - pending, 1)
+        left = max(self.budget - self.nfev - pending, 1)
+        reserve = left if self._ending == "budget" else min(self._reserve, left)
         self._trust.begin(self._engine.mean, reserve, self._history.means(), self._engine.inside)
 
     def _judge_early(self) -> None:

@@ -74,6 +74,22 @@ class TestFailures:
         assert result.success
         assert result.fun < 0.35
 
+    def test_many_restarts_in_a_row_may_fail(self):
+        """The machine works where the best run is and nowhere else: no number of failing restarts ends the run."""
+        rng = np.random.default_rng(0)
+        opt = phenes.Optimizer(np.ones(2), 0.5, 0.1, budget=20_000)
+        barren = longest = 0
+        while not opt.stop():
+            theta = opt.ask()
+            x = theta + 0.1 * rng.standard_normal(theta.shape)
+            f = np.full(len(x), np.nan) if opt.phase.startswith("restart") else np.sum(x**2, axis=1)
+            barren = barren + f.size if np.isnan(f).all() else 0
+            longest = max(longest, barren)
+            opt.tell(theta, f, realised=x)
+        assert longest > 20 * 6  # what would end a run that has nothing else
+        assert opt.result.success
+        assert np.abs(opt.result.x).max() < 0.05
+
     def test_nothing_but_failures_is_said(self):
         opt = phenes.Optimizer([1.0, 1.0], 0.5, 0.1, budget=10**5)
         while not opt.stop():
