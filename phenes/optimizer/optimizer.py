@@ -121,7 +121,9 @@ class Optimizer:
         theta, f, x = door.told(theta, f, realised, self.dim)
         self.nfev += f.size
         self._failed += int(np.sum(~np.isfinite(f)))
-        self._barren = self._barren + f.size if not np.isfinite(f).any() else 0
+        # restarts may well fall where f fails: they end by themselves, and say nothing of the best run
+        counted = 0 if self._engine.challenging else f.size
+        self._barren = 0 if np.isfinite(f).any() else self._barren + counted
         self._patterns |= {row.tobytes() for row in np.unique(np.isnan(x), axis=0)}
         self._told.append((theta, x, np.where(np.isfinite(f), np.clip(self.sign * f, -HUGE, HUGE), np.nan)))
         self._waiting += f.size
@@ -143,8 +145,7 @@ class Optimizer:
         reasons: dict[str, Any] = {}
         if self.nfev >= self.budget:
             reasons["budget"] = self.nfev
-        # restarts may well fall where f fails: they end by themselves, and the best run is not their fault
-        if self._barren >= PATIENCE * max(self._engine.popsize, 1) and not self._engine.challenging:
+        if self._barren >= PATIENCE * max(self._engine.popsize, 1):
             reasons["failing"] = f"no finite value in the last {self._barren} evaluations"
         verification = self._trust.verification
         if (verification is not None and verification.done) or not self._reserve:
