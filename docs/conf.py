@@ -1,4 +1,6 @@
-"""How the documentation is built: `make docs`. Figures are drawn first, by docs/figures; nothing is fetched from the network."""
+"""How the documentation is built: `make docs`. Figures are drawn first, by docs/figures; nothing is
+fetched from the network.
+"""
 
 import os
 import sys
@@ -6,7 +8,8 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "tools"))
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # small matrices, many of them: threads only get in each other's way
+# small matrices, many of them: threads only get in each other's way
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import phenes  # noqa: E402
 

@@ -1,4 +1,6 @@
-"""A part with tolerances: the best drawing is not where f is best, since nobody can machine exactly that."""
+"""A part with tolerances: the best drawing is not where f is best, since nobody can machine exactly
+that.
+"""
 
 import numpy as np
 
@@ -20,5 +22,15 @@ def average(theta):
     return np.mean([strength(part) for part in x])
 
 
-print("drawing for a perfect machine:", nominal.x.round(3), "parts are worth", average(nominal.x).round(3))
-print("drawing for this machine:     ", robust.x.round(3), "parts are worth", average(robust.x).round(3))
+print(
+    "drawing for a perfect machine:",
+    nominal.x.round(3),
+    "parts are worth",
+    average(nominal.x).round(3),
+)
+print(
+    "drawing for this machine:     ",
+    robust.x.round(3),
+    "parts are worth",
+    average(robust.x).round(3),
+)

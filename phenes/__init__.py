@@ -1,7 +1,8 @@
 """phenes: optimise what you can only aim at.
 
-You choose an intended theta; the world realises x ~ p_theta(x), which is measured; f(x) comes back. phenes maximises E f(x) with the
-phenotype-accelerated evolution strategy (PAES): gradients conditioned on the realised x, unbiased and of smaller variance.
+You choose an intended theta; the world realises x ~ p_theta(x), which is measured; f(x) comes back.
+phenes maximises E f(x) with the phenotype-accelerated evolution strategy (PAES): gradients
+conditioned on the realised x, unbiased and of smaller variance.
 """
 
 import importlib
@@ -52,7 +53,11 @@ def __getattr__(name: str) -> Any:
     """Loaded when first used: `phenes --help` does not wait for JAX."""
     if name not in __all__:
         raise AttributeError(f"module 'phenes' has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"phenes.{_HOME[name]}"), name) if name in _HOME else importlib.import_module(f"phenes.{name}")
+    value = (
+        getattr(importlib.import_module(f"phenes.{_HOME[name]}"), name)
+        if name in _HOME
+        else importlib.import_module(f"phenes.{name}")
+    )
     globals()[name] = value
     return value
 

@@ -1,7 +1,8 @@
 """Checks at the door: one sentence that names what was given and what was expected.
 
-Shapes are always checked. Values (NaN, signs, positive definiteness) are checked when they are concrete; inside `jax.jit` they are
-not known, and what goes wrong there is data (see `Info`), not an exception.
+Shapes are always checked. Values (NaN, signs, positive definiteness) are checked when they are
+concrete; inside `jax.jit` they are not known, and what goes wrong there is data (see `Info`), not
+an exception.
 """
 
 from collections.abc import Callable
@@ -27,7 +28,9 @@ def as_float(name: str, value: Any) -> Array:
     except (TypeError, ValueError):
         raise ValueError(f"{name} must be a number or an array of numbers, got {value!r}") from None
     # with its dtype named: a weakly typed start would compile every jitted function once more
-    array = jnp.asarray(array, array.dtype if jnp.issubdtype(array.dtype, jnp.inexact) else jnp.result_type(float))
+    array = jnp.asarray(
+        array, array.dtype if jnp.issubdtype(array.dtype, jnp.inexact) else jnp.result_type(float)
+    )
     if concrete(array) and not np.all(np.isfinite(array)):
         raise ValueError(f"{name} must be finite, got {describe(array)}")
     return array
@@ -37,14 +40,18 @@ def positive(name: str, value: Any, strict: bool = True) -> Array:
     """`value` as an array of positive (or, not strict, non-negative) numbers."""
     array = as_float(name, value)
     if concrete(array) and not np.all(array > 0 if strict else array >= 0):
-        raise ValueError(f"{name} must be {'positive' if strict else 'non-negative'}, got {describe(array)}")
+        raise ValueError(
+            f"{name} must be {'positive' if strict else 'non-negative'}, got {describe(array)}"
+        )
     return array
 
 
 def vector(name: str, value: Any) -> Array:
     array = as_float(name, value)
     if array.ndim != 1 or array.size == 0:
-        raise ValueError(f"{name} must be a vector of at least one coordinate, got shape {array.shape}")
+        raise ValueError(
+            f"{name} must be a vector of at least one coordinate, got shape {array.shape}"
+        )
     return array
 
 
@@ -68,10 +75,14 @@ def covariance_matrix(name: str, value: Any, dim: int | None = None) -> Array:
         # rounding in the caller's own arithmetic is forgiven, a wrong matrix is not
         slack = 100 * matrix.shape[0] * float(jnp.finfo(array.dtype).eps) * size
         if np.abs(matrix - matrix.T).max() > slack:
-            raise ValueError(f"{name} must be symmetric, got asymmetry {np.abs(matrix - matrix.T).max():.3g}")
+            raise ValueError(
+                f"{name} must be symmetric, got asymmetry {np.abs(matrix - matrix.T).max():.3g}"
+            )
         lowest = float(np.linalg.eigvalsh(matrix).min())
         if lowest < -slack:
-            raise ValueError(f"{name} must be positive semidefinite, got smallest eigenvalue {lowest:.3g}")
+            raise ValueError(
+                f"{name} must be positive semidefinite, got smallest eigenvalue {lowest:.3g}"
+            )
     return array
 
 
@@ -89,10 +100,14 @@ def function(name: str, value: Any, example: str) -> Callable[..., Any]:
     return value
 
 
-def family(law: eqx.Module, q: Any, expected: type | tuple[type, ...], what: str = "closed-form marginal") -> None:
+def family(
+    law: eqx.Module, q: Any, expected: type | tuple[type, ...], what: str = "closed-form marginal"
+) -> None:
     """Refuse a search family for which `law` has no closed form, and say what to do instead."""
     if not isinstance(q, expected):
-        names = " or ".join(t.__name__ for t in (expected if isinstance(expected, tuple) else (expected,)))
+        names = " or ".join(
+            t.__name__ for t in (expected if isinstance(expected, tuple) else (expected,))
+        )
         raise ValueError(
             f"{type(law).__name__} has a {what} under {names}, got {type(q).__name__}: "
             "use estimators.information_mix or estimators.exchangeable, which need none"
@@ -102,4 +117,8 @@ def family(law: eqx.Module, q: Any, expected: type | tuple[type, ...], what: str
 def describe(array: Array) -> str:
     """A value short enough for one sentence."""
     values = np.asarray(array)
-    return str(values) if values.size <= 6 else f"an array of shape {values.shape} from {values.min()} to {values.max()}"
+    return (
+        str(values)
+        if values.size <= 6
+        else f"an array of shape {values.shape} from {values.min()} to {values.max()}"
+    )

@@ -1,7 +1,8 @@
 """Covariance matrices of three shapes, each as cheap as its structure allows.
 
-`Diagonal` (one number or d of them), `LowRank` (diagonal plus a few shared directions) and `Dense`. They add up, so that the marginal
-covariance M = S + C of a diagonal search under diagonal noise stays O(d) and only what has to be dense is dense.
+`Diagonal` (one number or d of them), `LowRank` (diagonal plus a few shared directions) and `Dense`.
+They add up, so that the marginal covariance M = S + C of a diagonal search under diagonal noise
+stays O(d) and only what has to be dense is dense.
 """
 
 from typing import Self
@@ -49,12 +50,16 @@ class Diagonal(eqx.Module):
         return type(self)(self.var * factor)
 
     def masked(self, mask: Array) -> "Diagonal":
-        """Unit variance, uncorrelated, where `mask` is False: those coordinates then carry nothing."""
+        """Unit variance, uncorrelated, where `mask` is False: those coordinates then carry
+        nothing.
+        """
         return Diagonal(jnp.where(mask, self.var, 1.0))
 
 
 class LowRank(eqx.Module):
-    """diag(var) + factor factor': independent errors and k shared ones (a batch, a temperature, a mis-set zero)."""
+    """diag(var) + factor factor': independent errors and k shared ones (a batch, a temperature, a
+    mis-set zero).
+    """
 
     var: Float[Array, ""] | Float[Array, " d"]
     factor: Float[Array, "d k"]
@@ -81,7 +86,9 @@ class LowRank(eqx.Module):
         return base.solve(r - inner @ self.factor.T)
 
     def logdet(self, d: int) -> Float[Array, ""]:
-        return Diagonal(self.var).logdet(d) + 2 * jnp.sum(jnp.log(jnp.diagonal(self._capacitance())))
+        return Diagonal(self.var).logdet(d) + 2 * jnp.sum(
+            jnp.log(jnp.diagonal(self._capacitance()))
+        )
 
     def inverse(self, d: int) -> Float[Array, "d d"]:
         return self.solve(jnp.eye(d, dtype=self.factor.dtype))
@@ -105,10 +112,12 @@ class LowRank(eqx.Module):
 
 
 class Dense(eqx.Module):
-    """A full matrix, its lower Cholesky factor L and L^-1, each computed once (and, under jit, only if it is used).
+    """A full matrix, its lower Cholesky factor L and L^-1, each computed once (and, under jit, only
+    if it is used).
 
-    Products with L^-1 stand in for triangular solves: as accurate, and many right-hand sides become one matrix product, where the solver
-    of LAPACK starts threads that get in each other's way on a busy machine.
+    Products with L^-1 stand in for triangular solves: as accurate, and many right-hand sides become
+    one matrix product, where the solver of LAPACK starts threads that get in each other's way on a
+    busy machine.
     """
 
     full: Float[Array, "d d"]
@@ -145,7 +154,11 @@ class Dense(eqx.Module):
         return Dense(self.full * factor)
 
     def masked(self, mask: Array) -> "Dense":
-        return Dense(jnp.where(mask[:, None] & mask[None], self.full, jnp.eye(mask.size, dtype=self.full.dtype)))
+        return Dense(
+            jnp.where(
+                mask[:, None] & mask[None], self.full, jnp.eye(mask.size, dtype=self.full.dtype)
+            )
+        )
 
 
 Covariance = Diagonal | LowRank | Dense
@@ -162,19 +175,25 @@ def add(a: Covariance, b: Covariance, d: int) -> Covariance:
 
 
 def as_covariance(name: str, value: object, strict: bool = True) -> Covariance:
-    """Noise as people state it: a standard deviation, one for each coordinate, a covariance matrix, or a `Covariance`."""
+    """Noise as people state it: a standard deviation, one for each coordinate, a covariance matrix,
+    or a `Covariance`.
+    """
     if isinstance(value, Diagonal | LowRank | Dense):
         return value
     array = checks.as_float(name, value)
     if array.ndim == 2:
         return Dense(checks.covariance_matrix(name, array))
     if array.ndim > 2:
-        raise ValueError(f"{name} must be a scalar, a vector or a covariance matrix, got shape {array.shape}")
+        raise ValueError(
+            f"{name} must be a scalar, a vector or a covariance matrix, got shape {array.shape}"
+        )
     return Diagonal(checks.positive(name, array, strict=strict) ** 2)
 
 
 def shared_errors(std: object, factor: object) -> LowRank:
-    """Independent errors `std` (scalar or [d]) plus shared ones: column k of `factor` [d, k] is one standard deviation of the k-th."""
+    """Independent errors `std` (scalar or [d]) plus shared ones: column k of `factor` [d, k] is one
+    standard deviation of the k-th.
+    """
     own = checks.positive("std", std)
     columns = checks.as_float("factor", factor)
     if columns.ndim != 2:

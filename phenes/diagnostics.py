@@ -1,4 +1,6 @@
-"""What the realised inputs bought: variances of the two estimators on one batch, and whether the noise model fits."""
+"""What the realised inputs bought: variances of the two estimators on one batch, and whether the
+noise model fits.
+"""
 
 from typing import Any, NamedTuple
 
@@ -13,11 +15,13 @@ from phenes.estimators.scores import Estimator, genotype, phenotype
 
 
 class Comparison(NamedTuple):
-    """Two estimators on the same population; variances are traces over psi, of the population average.
+    """Two estimators on the same population; variances are traces over psi, of the population
+    average.
 
-    gain: variance of the first over that of the second, measured. predicted_gain: ratio of the second moments of their scores, what
-    to expect of a weighting without structure (1 + C/S for an isotropic Gaussian mean). signal: |E g|^2 / E|g|^2, without bias (so it
-    may come out slightly negative). effective: effective number of individuals behind the weights.
+    gain: variance of the first over that of the second, measured. predicted_gain: ratio of the
+    second moments of their scores, what to expect of a weighting without structure (1 + C/S for an
+    isotropic Gaussian mean). signal: |E g|^2 / E|g|^2, without bias (so it may come out slightly
+    negative). effective: effective number of individuals behind the weights.
     """
 
     variance_genotype: Float[Array, ""]
@@ -30,7 +34,9 @@ class Comparison(NamedTuple):
 
 
 def individual_scores(estimator: Estimator, p: Any, q: Any, batch: Batch) -> Float[Array, "n psi"]:
-    """The score of each individual alone, one row each, for estimators that are averages over individuals."""
+    """The score of each individual alone, one row each, for estimators that are averages over
+    individuals.
+    """
     n = jax.tree.leaves(batch.theta)[0].shape[0]
     dtype = jnp.result_type(*jax.tree.leaves(eqx.filter(q, eqx.is_inexact_array)))
     keys = None if batch.key is None else jax.random.split(batch.key, n)
@@ -42,8 +48,17 @@ def individual_scores(estimator: Estimator, p: Any, q: Any, batch: Batch) -> Flo
     return jax.vmap(row)(batch._replace(f=None, key=None), keys)
 
 
-def compare(p: Any, q: Any, batch: Batch, w: Float[Array, " n"], first: Estimator = genotype, second: Estimator = phenotype) -> Comparison:
-    """Genotype against phenotype (or any two) on the same batch; use as `es(..., monitor=compare)` or on demand."""
+def compare(
+    p: Any,
+    q: Any,
+    batch: Batch,
+    w: Float[Array, " n"],
+    first: Estimator = genotype,
+    second: Estimator = phenotype,
+) -> Comparison:
+    """Genotype against phenotype (or any two) on the same batch; use as `es(..., monitor=compare)`
+    or on demand.
+    """
     rows = [individual_scores(estimator, p, q, batch) for estimator in (first, second)]
     (var_g, signal_g), (var_p, signal_p) = (_moments(w[:, None] * s) for s in rows)
     power = [jnp.sum(s**2) for s in rows]
@@ -71,9 +86,9 @@ def _moments(g: Float[Array, "n psi"]) -> tuple[Float[Array, ""], Float[Array, "
 class Misfit(NamedTuple):
     """How far the realised inputs are from what p says, in standard errors.
 
-    z: of the mean log-likelihood against draws from p at the same theta (negative: less likely than p expects; the noise is larger
-    or of another kind; positive: it is smaller). bias, ratio: mean residual, and its spread over the expected one, by coordinate
-    (for x shaped like theta).
+    z: of the mean log-likelihood against draws from p at the same theta (negative: less likely than
+    p expects; the noise is larger or of another kind; positive: it is smaller). bias, ratio: mean
+    residual, and its spread over the expected one, by coordinate (for x shaped like theta).
     """
 
     z: Float[Array, ""]

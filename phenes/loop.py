@@ -1,4 +1,6 @@
-"""The loop: `run` when f is written in JAX (one compiled scan), `run_host` for any Python function. The same strategy, the same numbers."""
+"""The loop: `run` when f is written in JAX (one compiled scan), `run_host` for any Python function.
+The same strategy, the same numbers.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -17,7 +19,9 @@ from phenes.strategy import Info, State, Strategy, generation_keys
 
 
 class OIU(eqx.Module):
-    """Optimisation under input uncertainty: maximise E f(x), x ~ p_theta. `f` takes one x and returns a number."""
+    """Optimisation under input uncertainty: maximise E f(x), x ~ p_theta. `f` takes one x and
+    returns a number.
+    """
 
     p: Any
     f: Callable[[Any], Any]
@@ -25,7 +29,10 @@ class OIU(eqx.Module):
     def __init__(self, p, f):
         for name in ("sample", "log_prob"):
             if not hasattr(p, name):
-                raise ValueError(f"p must have sample and log_prob, such as phenes.inputs.GaussianNoise(0.1), got {p!r}")
+                raise ValueError(
+                    "p must have sample and log_prob, such as phenes.inputs.GaussianNoise(0.1),"
+                    f" got {p!r}"
+                )
         self.p, self.f = p, checks.function("f", f, "lambda x: -jnp.sum(x**2)")
 
     def realise(self, key: PRNGKeyArray, generation: Int[Array, ""], batch: Batch) -> Batch:
@@ -45,9 +52,11 @@ def run(
     steps: int,
     report: Callable[[State, Batch], Any] | None = None,
 ) -> tuple[State, Any]:
-    """`steps` generations as one `lax.scan`; jit it, vmap it over keys. `q0` is a search law to start from, or a State to go on from.
+    """`steps` generations as one `lax.scan`; jit it, vmap it over keys. `q0` is a search law to
+    start from, or a State to go on from.
 
-    Returns the last state and the Info of all generations, stacked; with `report`, (Info, report(state, batch)) of each.
+    Returns the last state and the Info of all generations, stacked; with `report`, (Info,
+    report(state, batch)) of each.
     """
     checks.count("steps", steps)
     first, static = eqx.partition(_start(strategy, q0), eqx.is_array)
@@ -71,9 +80,11 @@ def run_host(
     steps: int,
     callback: Callable[[State, Batch, Info], Any] | None = None,
 ) -> tuple[State, Info]:
-    """The same loop with f called from Python, one x (a NumPy array) at a time; an exception in f counts as a failed evaluation.
+    """The same loop with f called from Python, one x (a NumPy array) at a time; an exception in f
+    counts as a failed evaluation.
 
-    `callback(state, batch, info)` is called after each generation and ends the run by returning True.
+    `callback(state, batch, info)` is called after each generation and ends the run by returning
+    True.
     """
     checks.count("steps", steps)
     ask, tell = eqx.filter_jit(strategy.ask), eqx.filter_jit(strategy.tell)
@@ -81,7 +92,9 @@ def run_host(
     state, infos = _start(strategy, q0), []
     for _ in range(steps):
         batch = realise(key, state.generation, ask(key, state))
-        batch = batch._replace(f=jnp.asarray(_evaluate_here(problem, batch.x), jnp.result_type(float)))
+        batch = batch._replace(
+            f=jnp.asarray(_evaluate_here(problem, batch.x), jnp.result_type(float))
+        )
         state, info = tell(state, batch)
         infos.append(info)
         if callback and callback(state, batch, info):
@@ -96,7 +109,10 @@ def _start(strategy: Strategy, q0: Any) -> State:
 def _evaluate_here(problem: OIU, x: Any) -> np.ndarray:
     leaves, tree = jax.tree.flatten(jax.tree.map(np.asarray, x))
     shape = leaves[0].shape[: 2 if isinstance(problem.p, Repeated) else 1]
-    values = [_value(problem.f, jax.tree.unflatten(tree, [leaf[i] for leaf in leaves])) for i in np.ndindex(*shape)]
+    values = [
+        _value(problem.f, jax.tree.unflatten(tree, [leaf[i] for leaf in leaves]))
+        for i in np.ndindex(*shape)
+    ]
     return np.array(values).reshape(shape)
 
 
@@ -104,5 +120,6 @@ def _value(f: Callable[[Any], Any], x: Any) -> float:
     try:
         return float(f(x))
     except Exception:
-        # one part that broke must not cost the others: it is the worst of its generation, and counted in Info.failed
+        # one part that broke must not cost the others: it is the worst of its generation, and
+        # counted in Info.failed
         return float("nan")

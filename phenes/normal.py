@@ -1,4 +1,6 @@
-"""The multivariate normal law over any `Covariance`, with coordinates that were not measured (NaN) conditioned out."""
+"""The multivariate normal law over any `Covariance`, with coordinates that were not measured (NaN)
+conditioned out.
+"""
 
 import equinox as eqx
 import jax
@@ -23,16 +25,24 @@ class Normal(eqx.Module):
         """Log-density of the coordinates of x that are not NaN."""
         measured = ~jnp.isnan(x)
         if isinstance(self.cov, Dense):
-            return lax.cond(jnp.all(measured), lambda: _log_density(self.cov, x - self.mean), lambda: self._some(x, measured))
+            return lax.cond(
+                jnp.all(measured),
+                lambda: _log_density(self.cov, x - self.mean),
+                lambda: self._some(x, measured),
+            )
         return self._some(x, measured)
 
     def log_prob_all(self, x: Float[Array, "n d"]) -> Float[Array, " n"]:
-        """`log_prob` of many, with one factorisation for all if everything was measured. Not for use inside `jax.grad`."""
+        """`log_prob` of many, with one factorisation for all if everything was measured. Not for
+        use inside `jax.grad`.
+        """
 
         def all_measured(law, x):
             r = x - law.mean[None]
             quadratic = jnp.sum(r * law.cov.solve(r), axis=1)
-            return -0.5 * (quadratic + law.cov.logdet(r.shape[1]) + r.shape[1] * jnp.log(2 * jnp.pi))
+            return -0.5 * (
+                quadratic + law.cov.logdet(r.shape[1]) + r.shape[1] * jnp.log(2 * jnp.pi)
+            )
 
         def some_measured(law, x):
             return jax.vmap(lambda one: law._some(one, ~jnp.isnan(one)))(x)
@@ -46,7 +56,9 @@ class Normal(eqx.Module):
 
 
 class Mixture(eqx.Module):
-    """sum_k exp(log_weight_k) component_k, the components stacked along the first axis of their leaves."""
+    """sum_k exp(log_weight_k) component_k, the components stacked along the first axis of their
+    leaves.
+    """
 
     log_weight: Float[Array, " k"]
     components: Normal

@@ -1,7 +1,8 @@
 """A branch for what seldom happens, which stays a branch under `jax.vmap`.
 
-`lax.cond` under vmap computes both sides for everybody. An eigendecomposition that one run in a thousand needs would then cost all of
-them in every generation. Here the batch takes the dear side only if somebody in it needs it.
+`lax.cond` under vmap computes both sides for everybody. An eigendecomposition that one run in a
+thousand needs would then cost all of them in every generation. Here the batch takes the dear side
+only if somebody in it needs it.
 """
 
 from collections.abc import Callable
@@ -13,10 +14,13 @@ from jax import lax
 from jax.custom_batching import custom_vmap
 
 
-def rarely(needed: Callable[..., Any], rare: Callable[..., Any], common: Callable[..., Any]) -> Callable[..., Any]:
+def rarely(
+    needed: Callable[..., Any], rare: Callable[..., Any], common: Callable[..., Any]
+) -> Callable[..., Any]:
     """A function of arrays: `rare(*args)` if `needed(*args)`, else `common(*args)`.
 
-    `rare` must be right for everybody, since under vmap all of the batch take it together. Not for use inside `jax.grad`.
+    `rare` must be right for everybody, since under vmap all of the batch take it together. Not for
+    use inside `jax.grad`.
     """
 
     @custom_vmap

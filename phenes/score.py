@@ -1,4 +1,6 @@
-"""The score of a log-likelihood, in one line of mathematics, and the faster closed forms where a law has them."""
+"""The score of a log-likelihood, in one line of mathematics, and the faster closed forms where a
+law has them.
+"""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -29,7 +31,8 @@ def marginal_score(p: Any, q: Q, x: Any, w: Float[Array, " n"]) -> Q:
         return closed(q, x, w)
     if not hasattr(p, "marginal"):
         raise ValueError(
-            f"{type(p).__name__} has no marginal in closed form: use estimators.information_mix or estimators.exchangeable, which need none"
+            f"{type(p).__name__} has no marginal in closed form: use estimators.information_mix or"
+            " estimators.exchangeable, which need none"
         )
     return score(lambda q: jax.vmap(p.marginal(q).log_prob)(x), q, w)
 

@@ -1,4 +1,6 @@
-"""Differences and intervals of special functions, computed without the cancellation of the textbook form (docs/parts/inputs.md)."""
+"""Differences and intervals of special functions, computed without the cancellation of the textbook
+form (docs/parts/inputs.md).
+"""
 
 import jax
 import jax.numpy as jnp
@@ -15,19 +17,24 @@ def _shifts(a: Array) -> Float[Array, "8 ..."]:
 def _digamma_tail(t: Array) -> Array:
     """psi(t) - log t for t >= 8."""
     u = 1 / (t * t)
-    return -0.5 / t - u * (1 / 12 - u * (1 / 120 - u * (1 / 252 - u * (1 / 240 - u * (1 / 132 - u * 691 / 32760)))))
+    return -0.5 / t - u * (
+        1 / 12 - u * (1 / 120 - u * (1 / 252 - u * (1 / 240 - u * (1 / 132 - u * 691 / 32760))))
+    )
 
 
 def _gammaln_tail(t: Array) -> Array:
     """log Gamma(t) - [(t - 1/2) log t - t + log(2 pi)/2] for t >= 8."""
     u = 1 / (t * t)
-    return (1 / 12 - u * (1 / 360 - u * (1 / 1260 - u * (1 / 1680 - u * (1 / 1188 - u * 691 / 360360))))) / t
+    return (
+        1 / 12 - u * (1 / 360 - u * (1 / 1260 - u * (1 / 1680 - u * (1 / 1188 - u * 691 / 360360))))
+    ) / t
 
 
 def digamma_difference(a: Array, j: Array) -> Array:
     """psi(a + j) - psi(a) for a > 0, j >= 0.
 
-    The naive difference in float32 loses 5 % at a = 1e5 and everything at 1e7; this one is good to 1e-6 there.
+    The naive difference in float32 loses 5 % at a = 1e5 and everything at 1e7; this one is good to
+    1e-6 there.
     """
     a, j = jnp.broadcast_arrays(jnp.asarray(a), jnp.asarray(j, jnp.result_type(a)))
     low = _shifts(a)
@@ -102,7 +109,9 @@ def log_normal_density(z: Array) -> Array:
 
 
 def truncated_normal(key: PRNGKeyArray, low: Array, high: Array) -> Array:
-    """Standard normal draws between `low` and `high`, by inversion on the side where the distribution function is small."""
+    """Standard normal draws between `low` and `high`, by inversion on the side where the
+    distribution function is small.
+    """
     flip = low + high > 0
     a, b = jnp.where(flip, -high, low), jnp.where(flip, -low, high)
     log_a, log_b = log_ndtr(a), log_ndtr(b)

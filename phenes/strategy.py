@@ -1,4 +1,6 @@
-"""The paper's Algorithms 1 and 2 from their parts: search law, estimator, weighting, metric, any optax optimiser."""
+"""The paper's Algorithms 1 and 2 from their parts: search law, estimator, weighting, metric, any
+optax optimiser.
+"""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -39,7 +41,9 @@ class Info(NamedTuple):
 
 
 class Strategy(NamedTuple):
-    """init(q0) -> state; ask(key, state) -> Batch with theta; tell(state, batch) -> (state, info)."""
+    """init(q0) -> state; ask(key, state) -> Batch with theta; tell(state, batch) -> (state,
+    info).
+    """
 
     init: Callable[[Any], State]
     ask: Callable[[PRNGKeyArray, State], Batch]
@@ -47,7 +51,9 @@ class Strategy(NamedTuple):
 
 
 class Keys(NamedTuple):
-    """Random numbers of a generation: row i belongs to individual i, whatever the size of the population."""
+    """Random numbers of a generation: row i belongs to individual i, whatever the size of the
+    population.
+    """
 
     theta: PRNGKeyArray
     x: PRNGKeyArray
@@ -71,10 +77,12 @@ def es(
     move: Callable[[Any, Any], tuple[Any, Array]] | None = None,
     monitor: Callable[[Any, Any, Batch, Array], Any] | None = None,
 ) -> Strategy:
-    """An evolution strategy that maximises E f(x): `estimators.genotype` makes it ES, `estimators.phenotype` PAES.
+    """An evolution strategy that maximises E f(x): `estimators.genotype` makes it ES,
+    `estimators.phenotype` PAES.
 
-    std: keep the spread of Gaussian search (for single coordinates: their mean) at this value or optax schedule instead of learning
-    it. mirrored: draw pairs m +- L z. move: how updates are applied (`search.exponential` for xNES steps; default the family's own).
+    std: keep the spread of Gaussian search (for single coordinates: their mean) at this value or
+    optax schedule instead of learning it. mirrored: draw pairs m +- L z. move: how updates are
+    applied (`search.exponential` for xNES steps; default the family's own).
     monitor: (p, q, batch, w) -> anything, reported in `Info.monitor`, e.g. `diagnostics.compare`.
     """
     _check(estimator, weighting, optimiser, metric)
@@ -87,7 +95,9 @@ def es(
         q = _with_scheduled_std(schedule, q, 0)
         learner = None
         if hasattr(estimator, "start"):
-            population = jax.eval_shape(lambda key: _population(p, q, key, n, mirrored), jax.random.key(0))
+            population = jax.eval_shape(
+                lambda key: _population(p, q, key, n, mirrored), jax.random.key(0)
+            )
             learner = estimator.start(p, q, population)  # pyright: ignore[reportFunctionMemberAccess]
         return State(q, optimiser.init(_parameters(q)), learner, jnp.zeros((), jnp.int32))
 
@@ -105,8 +115,12 @@ def es(
         moved, projected = move(q, updates) if move else q.move(updates)
         generation = state.generation + 1
         learner = None if state.estimator is None else state.estimator.observe(p, q, batch)
-        after = State(_with_scheduled_std(schedule, moved, generation), optimiser_state, learner, generation)
-        return after, _report(batch.f, w, projected, skipped, monitor(p, q, batch, w) if monitor else None)
+        after = State(
+            _with_scheduled_std(schedule, moved, generation), optimiser_state, learner, generation
+        )
+        return after, _report(
+            batch.f, w, projected, skipped, monitor(p, q, batch, w) if monitor else None
+        )
 
     return Strategy(init, ask, tell)
 
@@ -116,7 +130,9 @@ def _check(estimator, weighting, optimiser, metric) -> None:
     checks.function("weighting", weighting, "phenes.weightings.standardise")
     checks.function("metric", metric, "phenes.metric.natural")
     if not (hasattr(optimiser, "init") and hasattr(optimiser, "update")):
-        raise ValueError(f"optimiser must be an optax transformation such as optax.sgd(0.1), got {optimiser!r}")
+        raise ValueError(
+            f"optimiser must be an optax transformation such as optax.sgd(0.1), got {optimiser!r}"
+        )
 
 
 def _parameters(q: Any) -> Any:
@@ -148,8 +164,12 @@ def _with_scheduled_std(schedule, q: Any, generation: Any) -> Any:
 
 def _finite_or_zero(direction: Any) -> tuple[Any, Int[Array, ""]]:
     """No step at all if any part of the direction is not finite."""
-    finite = jnp.all(jnp.stack([jnp.all(jnp.isfinite(leaf)) for leaf in jax.tree.leaves(direction)]))
-    return jax.tree.map(lambda leaf: jnp.where(finite, leaf, 0.0), direction), (~finite).astype(jnp.int32)
+    finite = jnp.all(
+        jnp.stack([jnp.all(jnp.isfinite(leaf)) for leaf in jax.tree.leaves(direction)])
+    )
+    return jax.tree.map(lambda leaf: jnp.where(finite, leaf, 0.0), direction), (~finite).astype(
+        jnp.int32
+    )
 
 
 def _report(f: Array, w: Array, projected: Array, skipped: Array, monitored: Any) -> Info:

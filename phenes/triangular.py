@@ -1,7 +1,8 @@
 """The inverse of a lower triangular matrix out of matrix products.
 
-LAPACK's triangular solver wakes threads that keep spinning for a while after their work; inside a compiled loop they take the cores away
-from everything else (a generation at d = 40 becomes twice as slow). Small matrices are therefore inverted here, by blocks.
+LAPACK's triangular solver wakes threads that keep spinning for a while after their work; inside a
+compiled loop they take the cores away from everything else (a generation at d = 40 becomes twice as
+slow). Small matrices are therefore inverted here, by blocks.
 """
 
 import jax.numpy as jnp

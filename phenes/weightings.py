@@ -1,7 +1,9 @@
-"""W: f[N] -> w[N]. What an individual's value counts for, in a population that is maximised (docs/parts/weightings.md).
+"""W: f[N] -> w[N]. What an individual's value counts for, in a population that is maximised
+(docs/parts/weightings.md).
 
-Everywhere: ties share the mean of their weights, a population without spread gets zeros (so does N = 1), and a value that is not
-finite is the worst. Estimators average over the population, so `ranks` that add up to 1 are multiplied by N.
+Everywhere: ties share the mean of their weights, a population without spread gets zeros (so does N
+= 1), and a value that is not finite is the worst. Estimators average over the population, so
+`ranks` that add up to 1 are multiplied by N.
 """
 
 from collections.abc import Callable
@@ -39,12 +41,16 @@ def centred_ranks(f: Float[Array, " n"]) -> Float[Array, " n"]:
 
 
 def truncated_ranks(fraction: float = 0.8, largest: float = 0.1) -> Weighting:
-    """The paper's weights: linear in the rank from `largest` to 0 over the best `fraction`, 0 for the rest (erratum 27).
+    """The paper's weights: linear in the rank from `largest` to 0 over the best `fraction`, 0 for
+    the rest (erratum 27).
 
-    They add up to `largest` * floor(fraction N) / 2, not to 1 nor to N: see `summed` and `normalised`.
+    They add up to `largest` * floor(fraction N) / 2, not to 1 nor to N: see `summed` and
+    `normalised`.
     """
     if not 0 < fraction <= 1 or largest <= 0:
-        raise ValueError(f"fraction must be in (0, 1] and largest positive, got {fraction} and {largest}")
+        raise ValueError(
+            f"fraction must be in (0, 1] and largest positive, got {fraction} and {largest}"
+        )
 
     def weighting(f: Float[Array, " n"]) -> Float[Array, " n"]:
         n = f.size
@@ -76,7 +82,9 @@ def normalised(weighting: Weighting) -> Weighting:
 
 
 def summed(weighting: Weighting) -> Weighting:
-    """Weights for sum_i w_i s_i instead of 1/N sum_i w_i s_i: the reading that reproduces the paper's experiments."""
+    """Weights for sum_i w_i s_i instead of 1/N sum_i w_i s_i: the reading that reproduces the
+    paper's experiments.
+    """
     return lambda f: f.size * weighting(f)
 
 

@@ -1,7 +1,8 @@
 """Parts handed out to processes, each on a core of its own, as they get free.
 
-A process is pinned before it starts, so that XLA and BLAS see one core when they count: threads that share a core with another
-run cost both of them time. What goes wrong in a part comes back as text and the others go on; so does the end of a process.
+A process is pinned before it starts, so that XLA and BLAS see one core when they count: threads
+that share a core with another run cost both of them time. What goes wrong in a part comes back as
+text and the others go on; so does the end of a process.
 """
 
 import contextlib
@@ -32,7 +33,9 @@ class Worker(NamedTuple):
 
 
 def each(compute: Callable[[Any], Any], tasks: Sequence[Any], workers: int) -> Iterator[Done]:
-    """compute(task) for all tasks, given in their order, returned as they are finished. `compute` is sent by its name."""
+    """compute(task) for all tasks, given in their order, returned as they are finished. `compute`
+    is sent by its name.
+    """
     waiting, busy = list(tasks), {}
     cores = _cores()
     try:
@@ -69,7 +72,8 @@ def _cores() -> list[int]:
 
 
 def _start(compute: Callable[[Any], Any], core: int | None) -> Worker:
-    context = multiprocessing.get_context("spawn")  # a fork of a process with threads, as JAX has them, can lock up
+    # a fork of a process with threads, as JAX has them, can lock up
+    context = multiprocessing.get_context("spawn")
     here, there = context.Pipe()
     process = context.Process(target=_serve, args=(compute, there), daemon=True)
     with _pinned(core):
@@ -95,7 +99,9 @@ def _pinned(core: int | None) -> Iterator[None]:
 
 
 def _serve(compute: Callable[[Any], Any], pipe: Connection) -> None:
-    """The life of a worker. Ctrl-C reaches all processes of a terminal: the one that hands out the work answers it."""
+    """The life of a worker. Ctrl-C reaches all processes of a terminal: the one that hands out the
+    work answers it.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
         while True:

@@ -1,12 +1,17 @@
-"""Double precision, and no silent promotion of ranks or dtypes: what is not written down is an error here."""
+"""Double precision, and no silent promotion of ranks or dtypes: what is not written down is an
+error here.
+"""
 
 import gc
 import os
 
-# most of the time of a test is its compiler's: programs that run once are not worth optimising. There is a process of tests for each
-# core: threads of libraries would only wait for each other. Who sets these himself is obeyed
+# most of the time of a test is its compiler's: programs that run once are not worth optimising.
+# There is a process of tests for each core: threads of libraries would only wait for each other.
+# Who sets these himself is obeyed
 os.environ.setdefault(
-    "XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false --xla_cpu_multi_thread_eigen=false"
+    "XLA_FLAGS",
+    "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false"
+    " --xla_cpu_multi_thread_eigen=false",
 )
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
@@ -19,7 +24,9 @@ jax.config.update("jax_numpy_dtype_promotion", "strict")
 
 
 def pytest_collection_modifyitems(items):
-    """What depends on the machine's scheduler may fail by chance; the summary says what was run again. Everything else has its seed."""
+    """What depends on the machine's scheduler may fail by chance; the summary says what was run
+    again. Everything else has its seed.
+    """
     for item in items:
         if item.get_closest_marker("machine"):
             item.add_marker(pytest.mark.flaky(reruns=2, reruns_delay=1))
@@ -32,7 +39,9 @@ def key():
 
 @pytest.fixture(scope="module", autouse=True)
 def forget_compiled():
-    """Drop what a module compiled: thousands of live programs use up the process's memory maps, and XLA then dies without a word."""
+    """Drop what a module compiled: thousands of live programs use up the process's memory maps, and
+    XLA then dies without a word.
+    """
     yield
     jax.clear_caches()
     gc.collect()

@@ -1,4 +1,6 @@
-"""The contract of the command line: a last line of JSON, exit codes, one line for what went wrong, and no waiting for `--help`."""
+"""The contract of the command line: a last line of JSON, exit codes, one line for what went wrong,
+and no waiting for `--help`.
+"""
 
 import dataclasses
 import json
@@ -26,7 +28,13 @@ def call(capsys, *arguments) -> tuple[int, str, str]:
 
 
 def python(code: str, *arguments: str) -> subprocess.CompletedProcess:
-    return subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
 
 
 PHENES = "import sys; from phenes.cli import main; main(sys.argv[1:])"
@@ -37,7 +45,17 @@ def one_line(text: str) -> bool:
 
 
 def test_demo_ends_with_json_and_leaves_table_picture_and_numbers(tmp_path):
-    done = python(PHENES, "demo", "--seeds", "3", "--generations", "8", "--out", str(tmp_path / "new" / "out"), "--json")
+    done = python(
+        PHENES,
+        "demo",
+        "--seeds",
+        "3",
+        "--generations",
+        "8",
+        "--out",
+        str(tmp_path / "new" / "out"),
+        "--json",
+    )
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout.splitlines()[-1])
     assert (result["seeds"], result["budget"]) == (3, 8 * result["settings"]["popsize"])
@@ -49,7 +67,9 @@ def test_demo_ends_with_json_and_leaves_table_picture_and_numbers(tmp_path):
 
 
 def test_without_json_there_is_none(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(demo, "run", lambda settings, progress: demo.Results(settings, made_up(settings)))
+    monkeypatch.setattr(
+        demo, "run", lambda settings, progress: demo.Results(settings, made_up(settings))
+    )
     code, out, _ = call(capsys, "demo", "--seeds", 2, "--generations", 3, "--out", tmp_path)
     assert code == 0
     assert "{" not in out
@@ -149,7 +169,9 @@ class FakeSettings:
         ),
     ],
 )
-def test_bench_passes_settings_on_and_prints_what_comes_back(capsys, monkeypatch, arguments, settings):
+def test_bench_passes_settings_on_and_prints_what_comes_back(
+    capsys, monkeypatch, arguments, settings
+):
     def run(given, progress):
         progress(2, 2)
         return [given]
@@ -159,7 +181,9 @@ def test_bench_passes_settings_on_and_prints_what_comes_back(capsys, monkeypatch
         return Table("column " + "x" * 90)
 
     seen = []
-    fake = SimpleNamespace(Settings=FakeSettings, run=run, table=table, as_json=lambda rows: {"rows": len(rows)})
+    fake = SimpleNamespace(
+        Settings=FakeSettings, run=run, table=table, as_json=lambda rows: {"rows": len(rows)}
+    )
     monkeypatch.setitem(sys.modules, f"phenes.bench.{arguments[0]}", fake)
     code, out, err = call(capsys, "bench", *arguments, "--json")
     assert code == 0
@@ -181,7 +205,19 @@ COMMANDS = [
     ["reproduce"],
     ["train"],
     ["bench"],
-    *(["bench", name] for name in ("estimators", "generation", "peers", "robust", "start", "steps", "engineering", "wild")),
+    *(
+        ["bench", name]
+        for name in (
+            "estimators",
+            "generation",
+            "peers",
+            "robust",
+            "start",
+            "steps",
+            "engineering",
+            "wild",
+        )
+    ),
 ]
 
 
@@ -209,7 +245,10 @@ except SystemExit:
 
 
 def test_help_does_not_wait_for_jax():
-    watched = "import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr));" + PHENES
+    watched = (
+        "import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr));"
+        + PHENES
+    )
     done = python(watched, "--help")
     assert done.returncode == 0
     assert not {"jax", "numpy", "matplotlib"} & set(done.stderr.split())

@@ -32,7 +32,19 @@ def module(tmp_path, monkeypatch):
 
 
 def test_a_function_in_the_folder(module, capsys):
-    options = ("--x0", "0,0", "--sigma0", 0.5, "--noise", 0.1, "--budget", 1500, "--seed", 3, "--json")
+    options = (
+        "--x0",
+        "0,0",
+        "--sigma0",
+        0.5,
+        "--noise",
+        0.1,
+        "--budget",
+        1500,
+        "--seed",
+        3,
+        "--json",
+    )
     code, out, err = call(capsys, "optimize", "designs:f", *options)
     assert code == 0, err
     result = json.loads(out.splitlines()[-1])
@@ -45,14 +57,36 @@ def test_a_function_in_the_folder(module, capsys):
 
 
 def test_rows_bounds_and_many_coordinates(module, capsys):
-    options = ("--x0", "0*14", "--sigma0", 0.5, "--bounds", "-1:0.5", "--vectorized", "--budget", 2000, "--json")
+    options = (
+        "--x0",
+        "0*14",
+        "--sigma0",
+        0.5,
+        "--bounds",
+        "-1:0.5",
+        "--vectorized",
+        "--budget",
+        2000,
+        "--json",
+    )
     code, out, err = call(capsys, "optimize", "designs:rows", *options)
     assert code == 0, err
     assert json.loads(out.splitlines()[-1])["x"] == pytest.approx([0.5] * 14, abs=0.01)
 
 
 def test_an_experiment_that_realises_x(module, capsys):
-    options = ("--x0", "0,0", "--sigma0", 0.5, "--noise", "learn", "--realises", "--budget", 1500, "--json")
+    options = (
+        "--x0",
+        "0,0",
+        "--sigma0",
+        0.5,
+        "--noise",
+        "learn",
+        "--realises",
+        "--budget",
+        1500,
+        "--json",
+    )
     code, out, err = call(capsys, "optimize", "designs:lab", *options)
     assert code == 0, err
     assert json.loads(out.splitlines()[-1])["x"] == pytest.approx([1, -2], abs=0.02)
@@ -60,13 +94,31 @@ def test_an_experiment_that_realises_x(module, capsys):
 
 WRONG = {
     "no colon": (["designs", "--x0", "0", "--sigma0", "1"], "FUNCTION must be module:function"),
-    "no module": (["nowhere:f", "--x0", "0", "--sigma0", "1"], "module 'nowhere' cannot be imported"),
-    "no function": (["designs:g", "--x0", "0", "--sigma0", "1"], "module 'designs' has no function 'g'"),
-    "not a function": (["designs:number", "--x0", "0", "--sigma0", "1"], "module 'designs' has no function 'number'"),
-    "x0 in words": (["designs:f", "--x0", "zero", "--sigma0", "1"], "--x0 must be numbers with commas between"),
-    "bounds": (["designs:f", "--x0", "0,0", "--sigma0", "1", "--bounds", "3"], "--bounds must be low:high"),
+    "no module": (
+        ["nowhere:f", "--x0", "0", "--sigma0", "1"],
+        "module 'nowhere' cannot be imported",
+    ),
+    "no function": (
+        ["designs:g", "--x0", "0", "--sigma0", "1"],
+        "module 'designs' has no function 'g'",
+    ),
+    "not a function": (
+        ["designs:number", "--x0", "0", "--sigma0", "1"],
+        "module 'designs' has no function 'number'",
+    ),
+    "x0 in words": (
+        ["designs:f", "--x0", "zero", "--sigma0", "1"],
+        "--x0 must be numbers with commas between",
+    ),
+    "bounds": (
+        ["designs:f", "--x0", "0,0", "--sigma0", "1", "--bounds", "3"],
+        "--bounds must be low:high",
+    ),
     "sigma0": (["designs:f", "--x0", "0,0", "--sigma0", "-1"], "sigma0 must be positive"),
-    "noise": (["designs:f", "--x0", "0,0", "--sigma0", "1", "--noise", "1,2,3"], "noise must have 2 coordinates"),
+    "noise": (
+        ["designs:f", "--x0", "0,0", "--sigma0", "1", "--noise", "1,2,3"],
+        "noise must have 2 coordinates",
+    ),
 }
 
 

@@ -19,7 +19,11 @@ def load(name: str):
 
 blocks, docstrings = load("blocks"), load("docstrings")
 
-AS_USERS_HAVE_IT = {"jax_enable_x64": False, "jax_numpy_rank_promotion": "allow", "jax_numpy_dtype_promotion": "standard"}
+AS_USERS_HAVE_IT = {
+    "jax_enable_x64": False,
+    "jax_numpy_rank_promotion": "allow",
+    "jax_numpy_dtype_promotion": "standard",
+}
 
 
 @pytest.fixture
@@ -36,7 +40,10 @@ def as_users_have_it():
 def test_code_of_a_page(page, as_users_have_it, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     printed = {block.line: text for block, text in blocks.outputs(page)}
-    wrong = {f"{page.name}:{line}": blocks.differences(shown, printed[line]) for line, shown in blocks.promised(page).items()}
+    wrong = {
+        f"{page.name}:{line}": blocks.differences(shown, printed[line])
+        for line, shown in blocks.promised(page).items()
+    }
     assert not any(wrong.values()), {place: what for place, what in wrong.items() if what}
 
 
@@ -54,7 +61,12 @@ def test_pages_show_only_known_languages():
     for page in DOCS.rglob("*.md"):
         if "_build" not in page.parts:
             tags = set(re.findall(r"^```(\S+)$", page.read_text(), flags=re.MULTILINE))
-            assert {tag for tag in tags if not tag.startswith("{")} <= {"python", "output", "text", "console"}, page
+            assert {tag for tag in tags if not tag.startswith("{")} <= {
+                "python",
+                "output",
+                "text",
+                "console",
+            }, page
 
 
 def test_every_figure_has_a_script_and_every_script_a_page():
@@ -87,15 +99,25 @@ def test_docstrings_become_restructured_text():
 
 def test_the_tests_that_pages_name_exist():
     root = DOCS.parent
-    named = re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", "".join(page.read_text() for page in DOCS.glob("*.md")))
+    named = re.findall(
+        r"`(tests/[\w/]+\.py)(?:::(\w+))?`", "".join(page.read_text() for page in DOCS.glob("*.md"))
+    )
     assert len(named) > 20
-    missing = [(path, name) for path, name in named if not re.search(rf"^(class|def) {name}\b", (root / path).read_text(), re.MULTILINE)]
+    missing = [
+        (path, name)
+        for path, name in named
+        if not re.search(rf"^(class|def) {name}\b", (root / path).read_text(), re.MULTILINE)
+    ]
     assert not [(path, name) for path, name in missing if name]
 
 
 def test_the_pages_that_the_code_cites_exist():
     root = DOCS.parent
-    cited = {page for path in (root / "phenes").rglob("*.py") for page in re.findall(r"\bdocs/[\w/]+\.md\b", path.read_text())}
+    cited = {
+        page
+        for path in (root / "phenes").rglob("*.py")
+        for page in re.findall(r"\bdocs/[\w/]+\.md\b", path.read_text())
+    }
     assert len(cited) > 5
     assert not [page for page in cited if not (root / page).exists()]
 

@@ -13,10 +13,15 @@ EXAMPLES = ROOT / "examples"
 
 def numbers(*arguments) -> list[list[float]]:
     """The numbers of each line that Python prints, given these arguments."""
-    done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(
+        [sys.executable, *arguments], capture_output=True, text=True, timeout=120, check=False
+    )
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
-    return [[float(n) for n in re.findall(r"-?\d+\.?\d*(?:e-?\d+)?", line)] for line in done.stdout.splitlines()]
+    return [
+        [float(n) for n in re.findall(r"-?\d+\.?\d*(?:e-?\d+)?", line)]
+        for line in done.stdout.splitlines()
+    ]
 
 
 SCRIPTS = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)
@@ -53,8 +58,8 @@ def test_reinforcement_learning_of_the_readme():
 
 def test_lab():
     aim, (value, error, *_), _, (evaluations, *_) = numbers(EXAMPLES / "lab.py")[:4]
-    # where the average of what is weighed out is best: 0.05 below, since the balances are 0.05 off. Places that 70 draws cannot tell apart
-    # differ by 0.003 in E f
+    # where the average of what is weighed out is best: 0.05 below, since the balances are 0.05 off.
+    # Places that 70 draws cannot tell apart differ by 0.003 in E f
     assert sum((a - b) ** 2 for a, b in zip(aim, (1.95, -1.05, 0.45), strict=True)) < 0.005
     assert abs(value - (10 - 0.06)) < 2 * error
     assert evaluations == 1200
@@ -79,7 +84,8 @@ def test_own_law():
     (aim_es, spread_es), (aim, spread) = numbers(EXAMPLES / "own_law.py")
     assert spread < spread_es / 2
     # the same expectation: apart by at most 4 standard errors, 20 seeds of 5 coordinates
-    assert abs(aim_es - aim) < 4 * spread_es / 100**0.5 + 0.01  # and the rounding of what was printed
+    # and the rounding of what was printed
+    assert abs(aim_es - aim) < 4 * spread_es / 100**0.5 + 0.01
 
 
 def test_host_loop():
@@ -126,7 +132,8 @@ def test_gravity_assist():
 
 def test_noisy_actuator():
     (textbook, _), (found, _), (best, _) = numbers(EXAMPLES / "noisy_actuator.py")
-    # the quartiles of the bench over 10 seeds are 162.1 and 163.3, and this seed is among the worst: 0.3 of the way at least
+    # the quartiles of the bench over 10 seeds are 162.1 and 163.3, and this seed is among the
+    # worst: 0.3 of the way at least
     assert best < found < best + 0.7 * (textbook - best)
 
 

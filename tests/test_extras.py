@@ -10,10 +10,19 @@ ROOT = Path(__file__).parents[1]
 
 
 def test_every_extra_that_is_named_exists():
-    known = set(tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"])
-    named = {name for path in (ROOT / "phenes").rglob("*.py") for name in re.findall(r"install\('(\w+)'\)", path.read_text())}
+    known = set(
+        tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    )
+    named = {
+        name
+        for path in (ROOT / "phenes").rglob("*.py")
+        for name in re.findall(r"install\('(\w+)'\)", path.read_text())
+    }
     assert {"bench", "contexts", "dask", "ray", "rl"} <= named <= known
 
 
 def test_for_a_clone_and_for_an_index():
-    assert install("rl") == "pip install -e '.[rl]' in a clone of phenes, pip install 'phenes[rl]' elsewhere"
+    assert (
+        install("rl")
+        == "pip install -e '.[rl]' in a clone of phenes, pip install 'phenes[rl]' elsewhere"
+    )

@@ -1,4 +1,6 @@
-"""Normal numbers: their law, their arithmetic, and that a row does not depend on how many there are."""
+"""Normal numbers: their law, their arithmetic, and that a row does not depend on how many there
+are.
+"""
 
 import jax
 import jax.numpy as jnp
@@ -36,7 +38,9 @@ def test_arithmetic_is_good_to_rounding():
     np.testing.assert_allclose(jax.jit(log)(jnp.asarray(x)), np.log(x), rtol=4e-16, atol=4e-16)
     turns = np.concatenate([x[:-1], np.arange(8) / 8])
     for got, expected in zip(
-        jax.jit(sine_and_cosine)(jnp.asarray(turns)), (np.sin(2 * np.pi * turns), np.cos(2 * np.pi * turns)), strict=True
+        jax.jit(sine_and_cosine)(jnp.asarray(turns)),
+        (np.sin(2 * np.pi * turns), np.cos(2 * np.pi * turns)),
+        strict=True,
     ):
         np.testing.assert_allclose(got, expected, atol=2e-15)
 
@@ -51,10 +55,14 @@ def test_shape_and_dtype_are_as_asked(shape, dtype, key):
 
 
 def test_a_row_does_not_depend_on_their_number(key):
-    np.testing.assert_array_equal(normal(key, (3, 5), jnp.float64), normal(key, (9, 5), jnp.float64)[:3])
+    np.testing.assert_array_equal(
+        normal(key, (3, 5), jnp.float64), normal(key, (9, 5), jnp.float64)[:3]
+    )
 
 
 def test_a_radius_is_never_infinite():
-    """The uniform numbers are multiples of 2^-52 below 1: the longest radius is the smallest 1 - u."""
+    """The uniform numbers are multiples of 2^-52 below 1: the longest radius is the smallest 1
+    - u.
+    """
     assert np.isfinite(log(jnp.array(2.0**-53)))
     assert log(jnp.array(1.0)) == 0.0

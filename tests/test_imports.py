@@ -11,7 +11,19 @@ pytestmark = pytest.mark.machine
 
 # names are loaded when they are first used: touch them all
 EVERYTHING = "import phenes; [getattr(phenes, name) for name in phenes.__all__]"
-FORBIDDEN = ["matplotlib", "gymnasium", "typer", "rich", "dask", "ray", "cma", "cmaes", "evosax", "cocoex", "scipy.stats"]
+FORBIDDEN = [
+    "matplotlib",
+    "gymnasium",
+    "typer",
+    "rich",
+    "dask",
+    "ray",
+    "cma",
+    "cmaes",
+    "evosax",
+    "cocoex",
+    "scipy.stats",
+]
 
 
 def fresh(code):
@@ -20,20 +32,26 @@ def fresh(code):
 
 
 def test_the_core_imports_nothing_heavy():
-    loaded = fresh(f"import json, sys; {EVERYTHING}; print(json.dumps([m for m in {FORBIDDEN!r} if m in sys.modules]))")
+    loaded = fresh(
+        f"import json, sys; {EVERYTHING}; print(json.dumps([m for m in {FORBIDDEN!r} if m in"
+        " sys.modules]))"
+    )
     assert loaded == []
 
 
 def test_import_adds_less_than_three_tenths_of_a_second():
     """Median of five fresh interpreters: phenes on top of jax, equinox and optax."""
     code = (
-        "import json, time, jax, equinox, optax; start = time.process_time(); import phenes; print(json.dumps(time.process_time() - start))"
+        "import json, time, jax, equinox, optax; start = time.process_time(); import phenes;"
+        " print(json.dumps(time.process_time() - start))"
     )
     assert statistics.median(fresh(code) for _ in range(5)) < 0.3
 
 
 def test_import_sets_no_global_flags():
     flags = fresh(
-        "import json, jax; before = dict(jax.config.values); " + EVERYTHING + "; print(json.dumps(before == dict(jax.config.values)))"
+        "import json, jax; before = dict(jax.config.values); "
+        + EVERYTHING
+        + "; print(json.dumps(before == dict(jax.config.values)))"
     )
     assert flags is True

@@ -27,7 +27,8 @@ def test_values_alone_in_a_batch_and_in_nested_batches():
     np.testing.assert_array_equal(branch(2.0, x[0]), [2.0, 4.0])
     np.testing.assert_array_equal(jax.vmap(branch, (None, 0))(2.0, x), 2 * np.abs(x))
     np.testing.assert_array_equal(
-        jax.vmap(jax.vmap(branch, (None, 0)), (0, None))(jnp.array([1.0, 2.0]), x), np.stack([np.abs(x), 2 * np.abs(x)])
+        jax.vmap(jax.vmap(branch, (None, 0)), (0, None))(jnp.array([1.0, 2.0]), x),
+        np.stack([np.abs(x), 2 * np.abs(x)]),
     )
 
 

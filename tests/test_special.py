@@ -1,4 +1,6 @@
-"""Differences and tails against arbitrary precision or a form that does not cancel, in double and single precision."""
+"""Differences and tails against arbitrary precision or a form that does not cancel, in double and
+single precision.
+"""
 
 import jax
 import jax.numpy as jnp
@@ -49,9 +51,13 @@ def test_the_naive_difference_fails_in_single_precision():
 
 @pytest.mark.parametrize(("dtype", "tolerance"), [(jnp.float64, 1e-12), (jnp.float32, 2e-6)])
 def test_gammaln_difference(dtype, tolerance):
-    a, j = jnp.broadcast_arrays(jnp.asarray(SHAPES, dtype)[:, None], jnp.asarray(COUNTS, dtype)[None])
+    a, j = jnp.broadcast_arrays(
+        jnp.asarray(SHAPES, dtype)[:, None], jnp.asarray(COUNTS, dtype)[None]
+    )
     expected = log_rising(SHAPES, COUNTS)
-    np.testing.assert_allclose(gammaln_difference(a, j), expected, rtol=tolerance, atol=tolerance * 5)
+    np.testing.assert_allclose(
+        gammaln_difference(a, j), expected, rtol=tolerance, atol=tolerance * 5
+    )
 
 
 def test_gammaln_difference_has_exact_derivatives():
@@ -65,18 +71,23 @@ def test_gammaln_difference_has_exact_derivatives():
 
 @pytest.mark.parametrize("a", [0.01, 0.5, 3.0, 19.9, 20.1, 300.0])
 def test_trigamma_excess(a):
-    np.testing.assert_allclose(trigamma_excess(jnp.array(a)), 1 / sp.polygamma(1, a) - a + 0.5, rtol=1e-7, atol=1e-11)
+    np.testing.assert_allclose(
+        trigamma_excess(jnp.array(a)), 1 / sp.polygamma(1, a) - a + 0.5, rtol=1e-7, atol=1e-11
+    )
 
 
 @pytest.mark.parametrize("total", [10.0, 1e5, 1e7, 1e9])
 def test_natural_gradient_of_the_dirichlet_in_single_precision(total):
-    """The textbook denominator has the wrong sign at 1e9; checked against the solve in double precision and its limit."""
+    """The textbook denominator has the wrong sign at 1e9; checked against the solve in double
+    precision and its limit.
+    """
     alpha = total * np.array([0.2, 0.3, 0.5])
     g = np.array([0.3, -0.1, 0.05])
     q32 = jax.tree.map(lambda leaf: leaf.astype(jnp.float32), Dirichlet(alpha))
     got = q32.natural(jax.tree.map(lambda _: jnp.asarray(g, jnp.float32), q32)).log_alpha
     d, t, k = 1 / sp.polygamma(1, alpha), sp.polygamma(1, total), g / alpha
-    # 1/psi1(a) = a - 1/2 + 1/(12 a) + ...: the denominator in its large-alpha form where double precision would cancel too
+    # 1/psi1(a) = a - 1/2 + 1/(12 a) + ...: the denominator in its large-alpha form where double
+    # precision would cancel too
     tail = (1 / (12 * total) - np.sum(1 / (12 * alpha))) if total > 100 else None
     spread = (1 + tail) if tail is not None else (1 - t * np.sum(d)) / t
     expected = d * (k + np.sum(d * k) / spread) / alpha
@@ -84,7 +95,17 @@ def test_natural_gradient_of_the_dirichlet_in_single_precision(total):
 
 
 @pytest.mark.parametrize(
-    ("low", "high"), [(-1.0, 2.0), (-0.1, 0.1), (5.0, 6.0), (-40.0, -39.0), (39.0, 40.0), (3.0, 3.0001), (-np.inf, 1.0), (2.0, np.inf)]
+    ("low", "high"),
+    [
+        (-1.0, 2.0),
+        (-0.1, 0.1),
+        (5.0, 6.0),
+        (-40.0, -39.0),
+        (39.0, 40.0),
+        (3.0, 3.0001),
+        (-np.inf, 1.0),
+        (2.0, np.inf),
+    ],
 )
 def test_log_interval(low, high):
     sign = -1 if low + high > 0 else 1
@@ -95,7 +116,15 @@ def test_log_interval(low, high):
 
 
 @pytest.mark.parametrize("x", [-300.0, -40.0, 0.0, 0.7, 40.0, 300.0])
-@pytest.mark.parametrize("law", [UniformNoise(0.9), RoundingNoise(1.0, 0.5), RoundingNoise(1.0), SaturatingNoise(0.5, -1.0, 1.0)])
+@pytest.mark.parametrize(
+    "law",
+    [
+        UniformNoise(0.9),
+        RoundingNoise(1.0, 0.5),
+        RoundingNoise(1.0),
+        SaturatingNoise(0.5, -1.0, 1.0),
+    ],
+)
 def test_scores_stay_finite_in_far_tails(law, x):
     """Gradients in m and log s: finite, and of the right sign."""
     q = DiagonalGaussian([0.0], [0.8])
@@ -108,7 +137,10 @@ def test_scores_stay_finite_in_far_tails(law, x):
 def test_a_saturated_actuator_in_far_tails():
     """m far beyond the stop, and far before it: h(z) = phi/Phi behaves as 0 and as -z."""
     law = SaturatingNoise(0.6, -1.0, 1.0)
-    slope = [float(jax.grad(lambda m: law.log_marginal(jnp.array(1.0), m, jnp.array(0.8)))(jnp.array(m))) for m in (60.0, -60.0)]
+    slope = [
+        float(jax.grad(lambda m: law.log_marginal(jnp.array(1.0), m, jnp.array(0.8)))(jnp.array(m)))
+        for m in (60.0, -60.0)
+    ]
     assert slope[0] == 0
     np.testing.assert_allclose(slope[1], 61.0, rtol=1e-3)
 

@@ -1,4 +1,6 @@
-"""The loop as users run it: compiled, on the host, with trouble in f, with covariances that leave their cone."""
+"""The loop as users run it: compiled, on the host, with trouble in f, with covariances that leave
+their cone.
+"""
 
 import equinox as eqx
 import jax
@@ -15,7 +17,14 @@ NOISE = inputs.GaussianNoise(0.3)
 PROBLEM = phenes.OIU(p=NOISE, f=lambda x: -jnp.sum((x - 1.0) ** 2))
 
 
-def strategy(estimator=estimators.phenotype, weighting=weightings.standardise, lr=0.1, popsize=40, p=NOISE, **options):
+def strategy(
+    estimator=estimators.phenotype,
+    weighting=weightings.standardise,
+    lr=0.1,
+    popsize=40,
+    p=NOISE,
+    **options,
+):
     return phenes.es(p, estimator, weighting, optax.sgd(lr), popsize, **options)
 
 
@@ -23,13 +32,21 @@ def full(d=3):
     return search.Gaussian(np.zeros(d), np.eye(d))
 
 
-FAMILIES = {"full": full(), "diagonal": search.DiagonalGaussian(np.zeros(3), 1.0), "isotropic": search.IsotropicGaussian(np.zeros(3), 1.0)}
+FAMILIES = {
+    "full": full(),
+    "diagonal": search.DiagonalGaussian(np.zeros(3), 1.0),
+    "isotropic": search.IsotropicGaussian(np.zeros(3), 1.0),
+}
 
 
 @pytest.mark.parametrize("q0", FAMILIES.values(), ids=FAMILIES)
-@pytest.mark.parametrize("estimator", [estimators.genotype, estimators.phenotype], ids=["ES", "PAES"])
+@pytest.mark.parametrize(
+    "estimator", [estimators.genotype, estimators.phenotype], ids=["ES", "PAES"]
+)
 def test_both_algorithms_climb(q0, estimator, key):
-    state, info = jax.jit(lambda key: phenes.run(key, PROBLEM, strategy(estimator), q0, steps=200))(key)
+    state, info = jax.jit(lambda key: phenes.run(key, PROBLEM, strategy(estimator), q0, steps=200))(
+        key
+    )
     np.testing.assert_allclose(state.q.mean, 1.0, atol=0.3)
     assert info.f_mean[-20:].mean() > info.f_mean[:20].mean() + 2
     assert int(state.generation) == 200
@@ -37,7 +54,13 @@ def test_both_algorithms_climb(q0, estimator, key):
 
 def test_script_three_of_the_front_door():
     problem = phenes.OIU(p=phenes.inputs.GaussianNoise(0.1), f=lambda x: -jnp.sum(x**2))
-    made = phenes.es(problem.p, phenes.estimators.phenotype, phenes.weightings.standardise, optax.sgd(0.1), popsize=100)
+    made = phenes.es(
+        problem.p,
+        phenes.estimators.phenotype,
+        phenes.weightings.standardise,
+        optax.sgd(0.1),
+        popsize=100,
+    )
     q0 = phenes.search.Gaussian(jnp.ones(5), jnp.eye(5))
     keys = jax.random.split(jax.random.key(0), 3)
     state, info = jax.jit(jax.vmap(lambda k: phenes.run(k, problem, made, q0, steps=100)))(keys)
@@ -59,15 +82,31 @@ def test_script_three_of_the_front_door():
         estimators.two_point_phenotype,
         estimators.biased_linear(),
     ],
-    ids=["reparameterised", "mix", "mix full", "exchangeable", "coordinates", "rao-blackwell", "two-point", "two-point RB", "linear"],
+    ids=[
+        "reparameterised",
+        "mix",
+        "mix full",
+        "exchangeable",
+        "coordinates",
+        "rao-blackwell",
+        "two-point",
+        "two-point RB",
+        "linear",
+    ],
 )
 def test_every_estimator_runs_in_the_loop(estimator, key):
-    state, info = jax.jit(lambda key: phenes.run(key, PROBLEM, strategy(estimator), FAMILIES["diagonal"], steps=200))(key)
+    state, info = jax.jit(
+        lambda key: phenes.run(key, PROBLEM, strategy(estimator), FAMILIES["diagonal"], steps=200)
+    )(key)
     np.testing.assert_allclose(state.q.mean, 1.0, atol=0.4)
     assert not np.any(info.skipped)
 
 
-@pytest.mark.parametrize("estimator", [estimators.mirrored, estimators.mirrored_phenotype, estimators.phenotype], ids=lambda f: f.__name__)
+@pytest.mark.parametrize(
+    "estimator",
+    [estimators.mirrored, estimators.mirrored_phenotype, estimators.phenotype],
+    ids=lambda f: f.__name__,
+)
 def test_mirrored_pairs_in_the_loop(estimator, key):
     made = strategy(estimator, mirrored=True)
     batch = made.ask(key, made.init(full()))
@@ -77,25 +116,44 @@ def test_mirrored_pairs_in_the_loop(estimator, key):
 
 
 @pytest.mark.parametrize(
-    "weighting", [weightings.value, weightings.centred_ranks, weightings.normalised(weightings.truncated_ranks()), weightings.log_ranks]
+    "weighting",
+    [
+        weightings.value,
+        weightings.centred_ranks,
+        weightings.normalised(weightings.truncated_ranks()),
+        weightings.log_ranks,
+    ],
 )
 def test_every_weighting_in_the_loop(weighting, key):
-    state, _ = jax.jit(lambda key: phenes.run(key, PROBLEM, strategy(weighting=weighting, lr=0.05), FAMILIES["isotropic"], steps=400))(key)
+    state, _ = jax.jit(
+        lambda key: phenes.run(
+            key, PROBLEM, strategy(weighting=weighting, lr=0.05), FAMILIES["isotropic"], steps=400
+        )
+    )(key)
     np.testing.assert_allclose(state.q.mean, 1.0, atol=0.4)
 
 
 @pytest.mark.parametrize("chosen", [metric.plain, metric.natural, metric.natural_marginal])
 def test_every_metric_in_the_loop(chosen, key):
-    state, _ = jax.jit(lambda key: phenes.run(key, PROBLEM, strategy(metric=chosen, lr=0.03), full(), steps=500))(key)
+    state, _ = jax.jit(
+        lambda key: phenes.run(key, PROBLEM, strategy(metric=chosen, lr=0.03), full(), steps=500)
+    )(key)
     np.testing.assert_allclose(state.q.mean, 1.0, atol=0.5)
 
 
 def test_any_optax_optimiser(key):
     made = phenes.es(
-        NOISE, estimators.phenotype, weightings.centred_ranks, optax.chain(optax.clip(1.0), optax.adam(0.05)), 40, metric=metric.plain
+        NOISE,
+        estimators.phenotype,
+        weightings.centred_ranks,
+        optax.chain(optax.clip(1.0), optax.adam(0.05)),
+        40,
+        metric=metric.plain,
     )
     with jax.numpy_dtype_promotion("standard"):  # inside optax.adam a count meets a rate
-        state, _ = jax.jit(lambda key: phenes.run(key, PROBLEM, made, FAMILIES["diagonal"], steps=300))(key)
+        state, _ = jax.jit(
+            lambda key: phenes.run(key, PROBLEM, made, FAMILIES["diagonal"], steps=300)
+        )(key)
     np.testing.assert_allclose(state.q.mean, 1.0, atol=0.4)
 
 
@@ -104,14 +162,28 @@ def test_host_loop_gives_the_same_numbers(key):
     compiled, _ = jax.jit(lambda key: phenes.run(key, PROBLEM, made, full(), steps=20))(key)
     by_numpy = phenes.OIU(p=NOISE, f=lambda x: -np.sum((x - 1.0) ** 2))
     seen = []
-    hosted, info = phenes.run_host(key, by_numpy, made, full(), 20, callback=lambda state, batch, info: seen.append(batch.theta) and None)
+    hosted, info = phenes.run_host(
+        key,
+        by_numpy,
+        made,
+        full(),
+        20,
+        callback=lambda state, batch, info: seen.append(batch.theta) and None,
+    )
     np.testing.assert_allclose(hosted.q.mean, compiled.q.mean, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(hosted.q.cov, compiled.q.cov, rtol=1e-9, atol=1e-12)
     assert len(seen) == info.f_mean.shape[0] == 20
 
 
 def test_a_callback_ends_the_run(key):
-    _, info = phenes.run_host(key, PROBLEM, strategy(), full(), 50, callback=lambda state, batch, info: int(state.generation) == 7)
+    _, info = phenes.run_host(
+        key,
+        PROBLEM,
+        strategy(),
+        full(),
+        50,
+        callback=lambda state, batch, info: int(state.generation) == 7,
+    )
     assert info.f_mean.shape == (7,)
 
 
@@ -139,20 +211,30 @@ def test_nan_from_a_compiled_f_is_counted_and_survived(key):
 
 
 def test_f_that_always_fails_leaves_everything_where_it_was(key):
-    state, info = jax.jit(lambda key: phenes.run(key, phenes.OIU(NOISE, lambda x: jnp.nan * x[0]), strategy(), full(), steps=5))(key)
+    state, info = jax.jit(
+        lambda key: phenes.run(
+            key, phenes.OIU(NOISE, lambda x: jnp.nan * x[0]), strategy(), full(), steps=5
+        )
+    )(key)
     np.testing.assert_array_equal(state.q.mean, np.zeros(3))
     np.testing.assert_array_equal(info.failed, 40)
 
 
 def test_a_direction_that_is_not_finite_is_skipped_and_counted(key):
-    poisoned = lambda p, q, batch, w: jax.tree.map(lambda leaf: leaf * jnp.nan, estimators.genotype(p, q, batch, w))  # noqa: E731
-    state, info = jax.jit(lambda key: phenes.run(key, PROBLEM, strategy(poisoned), full(), steps=3))(key)
+    poisoned = lambda p, q, batch, w: jax.tree.map(  # noqa: E731
+        lambda leaf: leaf * jnp.nan, estimators.genotype(p, q, batch, w)
+    )
+    state, info = jax.jit(
+        lambda key: phenes.run(key, PROBLEM, strategy(poisoned), full(), steps=3)
+    )(key)
     np.testing.assert_array_equal(info.skipped, 1)
     np.testing.assert_array_equal(state.q.mean, np.zeros(3))
 
 
 def test_projection_is_counted_and_keeps_the_cone(key):
-    """Weights of both signs, large steps and the metric of x: the covariance leaves its cone again and again."""
+    """Weights of both signs, large steps and the metric of x: the covariance leaves its cone again
+    and again.
+    """
     made = strategy(metric=metric.natural_marginal, lr=1.0)
     state, info = jax.jit(lambda key: phenes.run(key, PROBLEM, made, full(), steps=60))(key)
     assert np.sum(info.projected) > 5
@@ -190,10 +272,16 @@ def test_natural_steps_with_positive_weights_never_need_projection(key):
 def test_std_is_kept_or_scheduled(q0, key):
     kept, _ = jax.jit(lambda key: phenes.run(key, PROBLEM, strategy(std=0.2), q0, steps=30))(key)
     schedule = optax.linear_schedule(0.5, 0.1, 30)
-    ended, _ = jax.jit(lambda key: phenes.run(key, PROBLEM, strategy(std=schedule), q0, steps=30))(key)
+    ended, _ = jax.jit(lambda key: phenes.run(key, PROBLEM, strategy(std=schedule), q0, steps=30))(
+        key
+    )
 
     def spread(q):
-        return np.sqrt(np.trace(q.cov) / 3) if isinstance(q, search.Gaussian) else np.exp(np.mean(q.log_std))
+        return (
+            np.sqrt(np.trace(q.cov) / 3)
+            if isinstance(q, search.Gaussian)
+            else np.exp(np.mean(q.log_std))
+        )
 
     np.testing.assert_allclose([spread(kept.q), spread(ended.q)], [0.2, 0.1], rtol=1e-6)
 
@@ -203,8 +291,12 @@ def test_repeated_evaluations(key):
     problem = phenes.OIU(p, PROBLEM.f)
     state, _ = jax.jit(lambda key: phenes.run(key, problem, strategy(p=p), full(), steps=150))(key)
     np.testing.assert_allclose(state.q.mean, 1.0, atol=0.3)
-    hosted, _ = phenes.run_host(key, phenes.OIU(p, lambda x: -np.sum((x - 1.0) ** 2)), strategy(p=p), full(), 10)
-    compiled, _ = jax.jit(lambda key: phenes.run(key, problem, strategy(p=p), full(), steps=10))(key)
+    hosted, _ = phenes.run_host(
+        key, phenes.OIU(p, lambda x: -np.sum((x - 1.0) ** 2)), strategy(p=p), full(), 10
+    )
+    compiled, _ = jax.jit(lambda key: phenes.run(key, problem, strategy(p=p), full(), steps=10))(
+        key
+    )
     np.testing.assert_allclose(hosted.q.mean, compiled.q.mean, rtol=1e-9, atol=1e-12)
 
 
@@ -212,7 +304,9 @@ def test_dirichlet_search_learns_a_bandit(key):
     p, q0 = inputs.Multinomial(3), search.Dirichlet(np.ones((2, 4)))
     reward = jnp.array([[0.0, 0.2, 1.0, 0.1], [1.0, 0.0, 0.3, 0.2]])
     problem = phenes.OIU(p, lambda x: jnp.sum(reward * x))
-    state, _ = jax.jit(lambda key: phenes.run(key, problem, strategy(p=p, lr=0.3), q0, steps=200))(key)
+    state, _ = jax.jit(lambda key: phenes.run(key, problem, strategy(p=p, lr=0.3), q0, steps=200))(
+        key
+    )
     np.testing.assert_array_equal(np.argmax(state.q.mean, axis=1), [2, 0])
     assert np.all((state.q.alpha >= 1e-3 * 0.999) & (state.q.alpha <= 1e4 * 1.001))
 
@@ -220,22 +314,36 @@ def test_dirichlet_search_learns_a_bandit(key):
 def test_gamma_and_beta_search(key):
     count = phenes.OIU(inputs.Poisson(), lambda x: -jnp.sum((x - 6.0) ** 2))
     state, _ = jax.jit(
-        lambda key: phenes.run(key, count, strategy(p=count.p, lr=0.1), search.Gamma(2.0 * np.ones(2), np.ones(2)), steps=300)
+        lambda key: phenes.run(
+            key,
+            count,
+            strategy(p=count.p, lr=0.1),
+            search.Gamma(2.0 * np.ones(2), np.ones(2)),
+            steps=300,
+        )
     )(key)
     # E (x - 6)^2 = (rate - 6)^2 + rate is least at 5.5
     np.testing.assert_allclose(state.q.mean, 5.5, atol=1.0)
     coin = phenes.OIU(inputs.Bernoulli(10), lambda x: -jnp.sum((x - 7.0) ** 2))
-    state, _ = jax.jit(lambda key: phenes.run(key, coin, strategy(p=coin.p, lr=0.1), search.Beta(np.ones(2), np.ones(2)), steps=300))(key)
+    state, _ = jax.jit(
+        lambda key: phenes.run(
+            key, coin, strategy(p=coin.p, lr=0.1), search.Beta(np.ones(2), np.ones(2)), steps=300
+        )
+    )(key)
     np.testing.assert_allclose(state.q.mean, 0.7, atol=0.12)
 
 
 def test_gate_search_with_a_network(key):
-    """Two experts, each good in one half of the contexts: the gate learns which (psi inside an equinox module)."""
+    """Two experts, each good in one half of the contexts: the gate learns which (psi inside an
+    equinox module).
+    """
     net = eqx.nn.MLP(1, 2, 8, 1, key=key)
     q0 = search.Gate(net, lambda key: jax.random.uniform(key, (1,), minval=-1.0))
     p = inputs.Experts(lambda c: jnp.log(jnp.array([[0.95, 0.05], [0.05, 0.95]])))
     problem = phenes.OIU(p, lambda x: ((x.index == 1) == (x.context[0] > 0)).astype(float))
-    made = phenes.es(p, estimators.phenotype, weightings.standardise, optax.adam(0.05), 100, metric=metric.plain)
+    made = phenes.es(
+        p, estimators.phenotype, weightings.standardise, optax.adam(0.05), 100, metric=metric.plain
+    )
     with jax.numpy_dtype_promotion("standard"):  # inside optax.adam a count meets a rate
         _, info = eqx.filter_jit(lambda key: phenes.run(key, problem, made, q0, steps=200))(key)
     assert info.f_mean[-20:].mean() > 0.85
@@ -244,7 +352,9 @@ def test_gate_search_with_a_network(key):
 
 def test_a_run_goes_on_from_a_state_as_if_it_had_never_stopped(key):
     made = strategy(estimators.information_mix())
-    go = jax.jit(lambda key, start, steps: phenes.run(key, PROBLEM, made, start, steps), static_argnums=2)
+    go = jax.jit(
+        lambda key, start, steps: phenes.run(key, PROBLEM, made, start, steps), static_argnums=2
+    )
     whole, _ = go(key, FAMILIES["diagonal"], 20)
     half, _ = go(key, FAMILIES["diagonal"], 10)
     rest, _ = go(key, half, 10)
@@ -255,7 +365,9 @@ def test_a_run_goes_on_from_a_state_as_if_it_had_never_stopped(key):
 
 
 def test_report_collects_what_is_asked_for(key):
-    _, (info, means) = phenes.run(key, PROBLEM, strategy(), full(), 10, report=lambda state, batch: state.q.mean)
+    _, (info, means) = phenes.run(
+        key, PROBLEM, strategy(), full(), 10, report=lambda state, batch: state.q.mean
+    )
     assert means.shape == (10, 3)
     assert info.f_mean.shape == (10,)
 
@@ -292,9 +404,11 @@ def test_the_library_works_in_single_precision():
         ):
             problem = phenes.OIU(inputs.GaussianNoise(0.3), lambda x: -jnp.sum((x - 1.0) ** 2))
             made = strategy(p=problem.p)
-            state, _ = jax.jit(lambda key, q0=q0, made=made, problem=problem: phenes.run(key, problem, made, q0, steps=100))(
-                jax.random.key(0)
-            )
+            state, _ = jax.jit(
+                lambda key, q0=q0, made=made, problem=problem: phenes.run(
+                    key, problem, made, q0, steps=100
+                )
+            )(jax.random.key(0))
             assert state.q.mean.dtype == jnp.float32
             np.testing.assert_allclose(state.q.mean, 1.0, atol=0.4)
 
@@ -308,7 +422,9 @@ class TestDiagnostics:
         return phenes.OIU(p or self.p, PROBLEM.f).realise(key, 0, asked)
 
     def test_gain_and_its_prediction(self, key):
-        """C/S = 1: the score of the mean has 2 times the power, that of log s 4 times: (2 * 5/v + 4 * 10/4) / (5/v + 10/4) for v = 1/2."""
+        """C/S = 1: the score of the mean has 2 times the power, that of log s 4 times: (2 * 5/v + 4
+        * 10/4) / (5/v + 10/4) for v = 1/2.
+        """
         batch = self.batch(key, 20_000)
         w = jnp.ones(20_000)
         found = diagnostics.compare(self.p, self.q, batch, w)
@@ -319,7 +435,9 @@ class TestDiagnostics:
         np.testing.assert_allclose(found.effective, 20_000)
 
     def test_signal_fraction(self, key):
-        """Without signal (constant weights) it is about 0, with a strong one about 1, and phenotype sees more than genotype."""
+        """Without signal (constant weights) it is about 0, with a strong one about 1, and phenotype
+        sees more than genotype.
+        """
         batch = self.batch(key, 5000)
         none = diagnostics.compare(self.p, self.q, batch, jnp.ones(5000))
         assert abs(none.signal_phenotype) < 3
@@ -330,7 +448,9 @@ class TestDiagnostics:
 
     def test_in_every_generation(self, key):
         made = strategy(popsize=50, monitor=diagnostics.compare)
-        _, info = jax.jit(lambda key: phenes.run(key, PROBLEM, made, FAMILIES["diagonal"], steps=20))(key)
+        _, info = jax.jit(
+            lambda key: phenes.run(key, PROBLEM, made, FAMILIES["diagonal"], steps=20)
+        )(key)
         assert info.monitor.gain.shape == (20,)
         assert np.mean(info.monitor.gain) > 1
 
@@ -357,4 +477,6 @@ class TestDiagnostics:
 
     def test_misfit_names_the_bias(self, key):
         batch = self.batch(key, 2000, inputs.GaussianNoise(0.5, bias=0.4 * np.ones(5)))
-        np.testing.assert_allclose(diagnostics.misfit(key, self.p, batch.theta, batch.x).bias, 0.4, atol=0.1)
+        np.testing.assert_allclose(
+            diagnostics.misfit(key, self.p, batch.theta, batch.x).bias, 0.4, atol=0.1
+        )

@@ -19,13 +19,19 @@ ALL = {
     "summed": weightings.summed(weightings.truncated_ranks()),
 }
 EVERY = pytest.mark.parametrize("weighting", ALL.values(), ids=ALL)
-RANKS = pytest.mark.parametrize("weighting", [w for name, w in ALL.items() if name not in ("value", "standardise")])
-populations = st.lists(st.integers(-5, 5), min_size=2, max_size=12).map(lambda f: jnp.array(f, float))
+RANKS = pytest.mark.parametrize(
+    "weighting", [w for name, w in ALL.items() if name not in ("value", "standardise")]
+)
+populations = st.lists(st.integers(-5, 5), min_size=2, max_size=12).map(
+    lambda f: jnp.array(f, float)
+)
 
 
 @EVERY
 @pytest.mark.parametrize(
-    "f", [[3.0], [2.0, 2.0, 2.0], [jnp.nan, jnp.nan], [jnp.inf, -jnp.inf, jnp.nan]], ids=["one", "tied", "nan", "none finite"]
+    "f",
+    [[3.0], [2.0, 2.0, 2.0], [jnp.nan, jnp.nan], [jnp.inf, -jnp.inf, jnp.nan]],
+    ids=["one", "tied", "nan", "none finite"],
 )
 def test_without_spread_all_weights_are_zero(weighting, f):
     np.testing.assert_array_equal(weighting(jnp.array(f)), np.zeros(len(f)))
@@ -76,7 +82,11 @@ def test_ranks_do_not_see_the_scale(weighting):
 
 @pytest.mark.parametrize("size", [1e-200, 1.0, 1e200])
 def test_standardise_at_any_scale(size):
-    np.testing.assert_allclose(weightings.standardise(size * jnp.array([0.0, 0.0, 0.0, 1.0])), [-(3**-0.5)] * 3 + [3**0.5], rtol=1e-12)
+    np.testing.assert_allclose(
+        weightings.standardise(size * jnp.array([0.0, 0.0, 0.0, 1.0])),
+        [-(3**-0.5)] * 3 + [3**0.5],
+        rtol=1e-12,
+    )
 
 
 def test_value_is_the_leave_one_out_baseline():
@@ -101,13 +111,17 @@ def test_log_ranks_are_those_of_cma_es():
 
 
 def test_the_floor_of_a_fraction_is_not_fooled_by_floats():
-    """.29 * 100 is 28.999999999999996 in floats; 29 individuals are meant, the last of which gets 0."""
+    """.29 * 100 is 28.999999999999996 in floats; 29 individuals are meant, the last of which gets
+    0.
+    """
     w = weightings.truncated_ranks(0.29, 1.0)(jnp.arange(100.0))
     assert int(jnp.sum(w > 0)) == 28
 
 
 def test_centred_ranks_are_unbiased_at_every_n(key):
-    """E[W | x] = u - 1/2 for N = 5 as for N = infinity, with f = x standard normal: E[W x] = 1 / (2 sqrt(pi))."""
+    """E[W | x] = u - 1/2 for N = 5 as for N = infinity, with f = x standard normal: E[W x] = 1 / (2
+    sqrt(pi)).
+    """
 
     def one(key):
         f = jax.random.normal(key, (5,))

@@ -36,10 +36,15 @@ def smooth_rosenbrock(theta: np.ndarray) -> np.ndarray:
     return np.sum(100 * square + (1 - a) ** 2 + s, axis=-1)
 
 
-PROBLEMS = {"absolute values, weights from 1 to 32": (kinks, smooth_kinks), "Rosenbrock's function": (rosenbrock, smooth_rosenbrock)}
+PROBLEMS = {
+    "absolute values, weights from 1 to 32": (kinks, smooth_kinks),
+    "Rosenbrock's function": (rosenbrock, smooth_rosenbrock),
+}
 
 
-def gaps(f: Callable, smooth: Callable, best: float, seed: int, told: bool, grid: np.ndarray) -> np.ndarray:
+def gaps(
+    f: Callable, smooth: Callable, best: float, seed: int, told: bool, grid: np.ndarray
+) -> np.ndarray:
     rng = np.random.default_rng(1000 + seed)
     opt = phenes.Optimizer(np.zeros(DIM), 0.5, NOISE if told else None, budget=BUDGET, seed=seed)
     while opt.nfev < BUDGET:
@@ -56,9 +61,20 @@ def figure() -> Figure:
     with matplotlib.rc_context(STYLE):
         out = Figure(figsize=(11, 4.2), layout="constrained")
         for ax, (name, (f, smooth)) in zip(out.subplots(1, 2), PROBLEMS.items(), strict=True):
-            best = min(optimize.minimize(smooth, start * np.ones(DIM), tol=1e-12).fun for start in (0.0, 0.5, 1.0))
+            best = min(
+                optimize.minimize(smooth, start * np.ones(DIM), tol=1e-12).fun
+                for start in (0.0, 0.5, 1.0)
+            )
             for told, method, label in ((True, "PAES", "told x"), (False, "ES", "told θ only")):
-                band(ax, grid, np.array([gaps(f, smooth, best, seed, told, grid) for seed in range(SEEDS)]), method, label)
-            ax.set(xscale="log", yscale="log", xlabel="evaluations", ylabel="gap of E f", title=name)
+                band(
+                    ax,
+                    grid,
+                    np.array([gaps(f, smooth, best, seed, told, grid) for seed in range(SEEDS)]),
+                    method,
+                    label,
+                )
+            ax.set(
+                xscale="log", yscale="log", xlabel="evaluations", ylabel="gap of E f", title=name
+            )
             ax.legend(loc="lower left")
     return out

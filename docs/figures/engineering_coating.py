@@ -1,4 +1,6 @@
-"""The mirror coating: reflectance and the three figures it is bought for, nominal and best known."""
+"""The mirror coating: reflectance and the three figures it is bought for, nominal and best
+known.
+"""
 
 from matplotlib.figure import Figure
 

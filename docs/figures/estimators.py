@@ -1,4 +1,6 @@
-"""Variances of the estimators relative to phenotype, over C/S, under Gaussian and Student t noise."""
+"""Variances of the estimators relative to phenotype, over C/S, under Gaussian and Student t
+noise.
+"""
 
 import functools
 
@@ -16,7 +18,9 @@ from phenes.plots import STYLE
 DIM, POPULATION = 10, 8000
 LAWS = {
     "Gaussian noise": lambda c: phenes.inputs.GaussianNoise(jnp.sqrt(c)),
-    "Student t noise, 3 degrees of freedom": lambda c: phenes.inputs.StudentTNoise(jnp.sqrt(c / 3), df=3.0),
+    "Student t noise, 3 degrees of freedom": lambda c: phenes.inputs.StudentTNoise(
+        jnp.sqrt(c / 3), df=3.0
+    ),
 }
 # Okabe and Ito's palette, as in all pictures of the library; a mark of its own for each as well
 LOOKS = {
@@ -42,7 +46,10 @@ def measure(law: str, ratio: float, key) -> dict:
         "information_mix": mix.start(p, q, past).observe(p, q, past),
         "phenotype": estimators.phenotype,
     }
-    rows = {name: w[:, None] * individual_scores(member, p, q, now)[:, :DIM] for name, member in members.items()}
+    rows = {
+        name: w[:, None] * individual_scores(member, p, q, now)[:, :DIM]
+        for name, member in members.items()
+    }
     return {name: jnp.sum(jnp.var(row, axis=0)) for name, row in rows.items()}
 
 
@@ -63,7 +70,15 @@ def figure() -> Figure:
             found = [measure(law, float(r), jax.random.key(0)) for r in ratios]
             for name, (colour, mark) in LOOKS.items():
                 relative = [float(row[name] / row["phenotype"]) for row in found]
-                ax.plot(ratios, relative, marker=mark, color=colour, linewidth=1.6, markersize=6, label=name)
+                ax.plot(
+                    ratios,
+                    relative,
+                    marker=mark,
+                    color=colour,
+                    linewidth=1.6,
+                    markersize=6,
+                    label=name,
+                )
             ax.set(xscale="log", yscale="log", xlabel="C/S", title=law)
         axes[0].set_ylabel("variance over that of phenotype")
         axes[0].legend(loc="upper center", fontsize=9)

@@ -1,4 +1,6 @@
-"""Measured variances of the genotype and the phenotype estimate of the mean, over C/S and over the share of x that is measured."""
+"""Measured variances of the genotype and the phenotype estimate of the mean, over C/S and over the
+share of x that is measured.
+"""
 
 import functools
 
@@ -21,17 +23,24 @@ MARKS = {"slope": ("o", COLOURS["PAES"]), "bowl": ("s", COLOURS["ES"])}
 @functools.partial(jax.jit, static_argnums=0)
 def scores(name: str, ratio: float, key) -> tuple:
     """Weighted scores of the mean [n, d] of one population, genotype and phenotype."""
-    p, q = phenes.inputs.GaussianNoise(jnp.sqrt(ratio)), phenes.search.IsotropicGaussian(jnp.zeros(DIM), 1.0)
+    p, q = (
+        phenes.inputs.GaussianNoise(jnp.sqrt(ratio)),
+        phenes.search.IsotropicGaussian(jnp.zeros(DIM), 1.0),
+    )
     for_theta, for_x = jax.random.split(key)
     theta = jax.vmap(q.push)(q.draw(for_theta, POPULATION))
     batch = phenes.Batch(theta=theta, x=p.sample_all(for_x, theta))
     w = phenes.weightings.standardise(FUNCTIONS[name](batch.x))
     both = (phenes.estimators.genotype, phenes.estimators.phenotype)
-    return tuple(w[:, None] * individual_scores(estimator, p, q, batch)[:, :DIM] for estimator in both)
+    return tuple(
+        w[:, None] * individual_scores(estimator, p, q, batch)[:, :DIM] for estimator in both
+    )
 
 
 def variances(name: str, ratio: float, share: float = 1.0) -> np.ndarray:
-    """[batches, 2]: genotype, and phenotype where x is measured (for this share of the individuals)."""
+    """[batches, 2]: genotype, and phenotype where x is measured (for this share of the
+    individuals).
+    """
     out = []
     for key in jax.random.split(jax.random.key(0), BATCHES):
         genotype, phenotype = (np.asarray(s) for s in scores(name, ratio, key))
@@ -58,14 +67,30 @@ def figure() -> Figure:
 
 def _over_noise(ax: Axes) -> None:
     ratios, fine = np.logspace(-2, 1.5, 8), np.logspace(-2, 1.5, 100)
-    theory = {"slope": (1 + fine / (1 + 1 / DIM), "1 + (C/S) / (1 + 1/d)"), "bowl": (1 + fine / (1 + 4 / DIM), "1 + (C/S) / (1 + 4/d)")}
+    theory = {
+        "slope": (1 + fine / (1 + 1 / DIM), "1 + (C/S) / (1 + 1/d)"),
+        "bowl": (1 + fine / (1 + 4 / DIM), "1 + (C/S) / (1 + 4/d)"),
+    }
     for name, (curve, formula) in theory.items():
         mark, colour = MARKS[name]
         measured = np.array([ratio_of(variances(name, float(r))) for r in ratios])
         ax.plot(fine, curve, color=colour, linewidth=1.5, label=formula)
-        ax.errorbar(ratios, measured[:, 0], 2 * measured[:, 1], fmt=mark, color=colour, markersize=6, label=f"measured on a {name}")
+        ax.errorbar(
+            ratios,
+            measured[:, 0],
+            2 * measured[:, 1],
+            fmt=mark,
+            color=colour,
+            markersize=6,
+            label=f"measured on a {name}",
+        )
     ax.axhline(1, color=INK, linewidth=0.8, linestyle=":")
-    ax.set(xscale="log", yscale="log", xlabel="C/S: variance of the noise over that of the search", title=f"gain in variance, d = {DIM}")
+    ax.set(
+        xscale="log",
+        yscale="log",
+        xlabel="C/S: variance of the noise over that of the search",
+        title=f"gain in variance, d = {DIM}",
+    )
     ax.set_yticks([1, 2, 5, 10, 30], ["1", "2", "5", "10", "30"])
     ax.minorticks_off()
     ax.legend(loc="upper left", fontsize=10)
@@ -76,7 +101,25 @@ def _over_share(ax: Axes) -> None:
     mark, colour = MARKS["slope"]
     measured = np.array([ratio_of(variances("slope", ratio, float(share))) for share in shares])
     gain = 1 + ratio / (1 + 1 / DIM)
-    ax.plot(fine, 1 / (fine / gain + 1 - fine), color=colour, linewidth=1.5, label="1 / (share / gain + 1 - share)")
-    ax.errorbar(shares, measured[:, 0], 2 * measured[:, 1], fmt=mark, color=colour, markersize=6, label="measured on a slope")
-    ax.set(xlabel="share of the individuals whose x is measured", ylim=(0, 4.4), title="the same if x is not always measured, C/S = 3")
+    ax.plot(
+        fine,
+        1 / (fine / gain + 1 - fine),
+        color=colour,
+        linewidth=1.5,
+        label="1 / (share / gain + 1 - share)",
+    )
+    ax.errorbar(
+        shares,
+        measured[:, 0],
+        2 * measured[:, 1],
+        fmt=mark,
+        color=colour,
+        markersize=6,
+        label="measured on a slope",
+    )
+    ax.set(
+        xlabel="share of the individuals whose x is measured",
+        ylim=(0, 4.4),
+        title="the same if x is not always measured, C/S = 3",
+    )
     ax.legend(loc="upper left", fontsize=10)

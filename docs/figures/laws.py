@@ -15,7 +15,11 @@ LAWS = {
     "Laplace": (inputs.LaplaceNoise(0.5**0.5), "#009E73", "--"),
     "Student t, 3 degrees of freedom": (inputs.StudentTNoise(3**-0.5, df=3.0), "#D55E00", "-."),
     "uniform": (inputs.UniformNoise(3**0.5), "#0072B2", "-"),
-    "mixture: 10 % far off": (inputs.GaussianMixtureNoise([0.9, 0.1], [0.5, 7.75**0.5]), "#CC79A7", ":"),
+    "mixture: 10 % far off": (
+        inputs.GaussianMixtureNoise([0.9, 0.1], [0.5, 7.75**0.5]),
+        "#CC79A7",
+        ":",
+    ),
 }
 
 
@@ -31,7 +35,9 @@ def figure() -> Figure:
         out = Figure(figsize=(11, 4.2), layout="constrained")
         left, right = out.subplots(1, 2)
         for name, (p, colour, line) in LAWS.items():
-            density, score = jax.jit(jax.vmap(lambda x, p=p: (jnp.exp(p.log_prob(x, jnp.zeros(1))), mean_score(p, q, x))))(r)
+            density, score = jax.jit(
+                jax.vmap(lambda x, p=p: (jnp.exp(p.log_prob(x, jnp.zeros(1))), mean_score(p, q, x)))
+            )(r)
             left.plot(r, density, line, color=colour, linewidth=2, label=name)
             right.plot(r, score, line, color=colour, linewidth=2, label=name)
         left.set(title="density of x - θ", xlabel="x - θ", xlim=(-4, 4))

@@ -13,7 +13,9 @@ ROUNDS = 9  # shown of the beginning and of the end
 
 def campaign(page: dict) -> list[tuple[np.ndarray, np.ndarray]]:
     """Settings and log of every round, as the page runs it."""
-    opt = phenes.Optimizer(**page["START"], noise="learn", maximize=True, popsize=7, budget=840, seed=0)
+    opt = phenes.Optimizer(
+        **page["START"], noise="learn", maximize=True, popsize=7, budget=840, seed=0
+    )
     rounds = []
     while not opt.stop():
         theta = opt.ask()
@@ -33,15 +35,47 @@ def figure() -> Figure:
         out = Figure(figsize=(11, 4.4), layout="constrained")
         axes = out.subplots(1, 2, sharey=True)
         for ax, some, title in zip(
-            axes, (rounds[:ROUNDS], rounds[-ROUNDS:]), ("the first nine rounds", "the last nine rounds"), strict=True
+            axes,
+            (rounds[:ROUNDS], rounds[-ROUNDS:]),
+            ("the first nine rounds", "the last nine rounds"),
+            strict=True,
         ):
-            colours = ax.contourf(heat, dose, made, levels=np.arange(0, 101, 10), cmap="Greys", alpha=0.6)
+            colours = ax.contourf(
+                heat, dose, made, levels=np.arange(0, 101, 10), cmap="Greys", alpha=0.6
+            )
             for theta, log in some:
-                ax.plot([theta[:, 0], log[:, 0]], [theta[:, 1], log[:, 1]], color=INK, linewidth=0.5, alpha=0.5)
-                ax.plot(theta[:, 0], theta[:, 1], "o", markerfacecolor="white", markeredgecolor=COLOURS["ES"], markersize=4)
+                ax.plot(
+                    [theta[:, 0], log[:, 0]],
+                    [theta[:, 1], log[:, 1]],
+                    color=INK,
+                    linewidth=0.5,
+                    alpha=0.5,
+                )
+                ax.plot(
+                    theta[:, 0],
+                    theta[:, 1],
+                    "o",
+                    markerfacecolor="white",
+                    markeredgecolor=COLOURS["ES"],
+                    markersize=4,
+                )
                 ax.plot(log[:, 0], log[:, 1], "o", color=COLOURS["PAES"], markersize=3.5)
-            ax.plot(*nominal[:2], "X", color=COLOURS["ES"], markeredgecolor="white", markersize=13, label="nominal")
-            ax.plot(*robust[:2], "*", color=COLOURS["PAES"], markeredgecolor="white", markersize=18, label="recommended")
+            ax.plot(
+                *nominal[:2],
+                "X",
+                color=COLOURS["ES"],
+                markeredgecolor="white",
+                markersize=13,
+                label="nominal",
+            )
+            ax.plot(
+                *robust[:2],
+                "*",
+                color=COLOURS["PAES"],
+                markeredgecolor="white",
+                markersize=18,
+                label="recommended",
+            )
             ax.set(xlim=(52, 98), ylim=(0.2, 3.4), xlabel="temperature, °C", title=title)
         axes[0].set_ylabel("dose, g")
         axes[1].legend(loc="lower left", frameon=True, facecolor="white", framealpha=0.9)

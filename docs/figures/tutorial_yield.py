@@ -23,13 +23,21 @@ def figure() -> Figure:
 
 
 def _made(page: dict, theta: np.ndarray, n: int) -> np.ndarray:
-    return page["product"](theta + page["OFFSET"] + page["ERROR"] * np.random.default_rng(1).standard_normal((n, 3)))
+    return page["product"](
+        theta + page["OFFSET"] + page["ERROR"] * np.random.default_rng(1).standard_normal((n, 3))
+    )
 
 
 def _histograms(ax: Axes, page: dict) -> None:
     for name, colour in (("nominal", "ES"), ("robust", "PAES")):
         made = _made(page, page[name].x, 20_000)
-        ax.hist(made, bins=np.arange(0, 101, 2.5), color=COLOURS[colour], alpha=0.6, label=f"{name}: {made.mean():.0f} % on average")
+        ax.hist(
+            made,
+            bins=np.arange(0, 101, 2.5),
+            color=COLOURS[colour],
+            alpha=0.6,
+            label=f"{name}: {made.mean():.0f} % on average",
+        )
     ax.set(xlabel="yield of a batch, %", yticks=[], title="20,000 fresh batches")
     ax.legend(loc="upper left")
 
@@ -45,7 +53,14 @@ def _campaigns(ax: Axes, page: dict) -> None:
 
 def _campaign(page: dict, seed: int, told: bool, grid: np.ndarray) -> np.ndarray:
     rng = np.random.default_rng(1000 + seed)
-    opt = phenes.Optimizer(**page["START"], noise="learn" if told else None, maximize=True, popsize=7, budget=840, seed=seed)
+    opt = phenes.Optimizer(
+        **page["START"],
+        noise="learn" if told else None,
+        maximize=True,
+        popsize=7,
+        budget=840,
+        seed=seed,
+    )
     while not opt.stop():
         theta = opt.ask()
         x = theta + page["OFFSET"] + page["ERROR"] * rng.standard_normal(theta.shape)

@@ -1,4 +1,5 @@
-"""The code of a page: its `python` blocks run in order in one namespace, and each `output` block must be what the block before it prints.
+"""The code of a page: its `python` blocks run in order in one namespace, and each `output` block
+must be what the block before it prints.
 
 python docs/tools/blocks.py PAGE...    # run, and write the output blocks anew
 """
@@ -47,9 +48,13 @@ def outputs(path: Path) -> list[tuple[Block, str]]:
 
 
 def namespace(path: Path, count: int) -> dict[str, Any]:
-    """What the first `count` python blocks of a page define: figures draw what the page computes."""
+    """What the first `count` python blocks of a page define: figures draw what the page
+    computes.
+    """
     space: dict[str, Any] = {"__name__": "__main__"}
-    for block in [block for block in blocks(path.read_text()) if block.language == "python"][:count]:
+    for block in [block for block in blocks(path.read_text()) if block.language == "python"][
+        :count
+    ]:
         with contextlib.redirect_stdout(io.StringIO()):
             exec(compile(block.code, str(path), "exec"), space)
     return space
@@ -69,18 +74,29 @@ def promised(path: Path) -> dict[int, str]:
 
 
 def differences(shown: str, printed: str) -> list[str]:
-    """Words must be the same; numbers agree to 5 % or to a few units of their last digit, as they do between machines."""
-    words = [re.sub(r"\s+", " ", NUMBER.sub("#", re.sub(r"\[\s+", "[", text))).strip() for text in (shown, printed)]
+    """Words must be the same; numbers agree to 5 % or to a few units of their last digit, as they
+    do between machines.
+    """
+    words = [
+        re.sub(r"\s+", " ", NUMBER.sub("#", re.sub(r"\[\s+", "[", text))).strip()
+        for text in (shown, printed)
+    ]
     if words[0] != words[1]:
         return [f"{words[0]!r} is now {words[1]!r}"]
     pairs = zip(NUMBER.findall(shown), NUMBER.findall(printed), strict=True)
-    return [f"{a} is now {b}" for a, b in pairs if abs(float(a) - float(b)) > 0.05 * abs(float(a)) + 5 * _unit(a)]
+    return [
+        f"{a} is now {b}"
+        for a, b in pairs
+        if abs(float(a) - float(b)) > 0.05 * abs(float(a)) + 5 * _unit(a)
+    ]
 
 
 def _unit(number: str) -> float:
     """Of the last digit; whole numbers have no such freedom."""
     mantissa, _, exponent = number.lower().partition("e")
-    return 10.0 ** (int(exponent or 0) - len(mantissa.partition(".")[2])) if "." in mantissa else 0.0
+    return (
+        10.0 ** (int(exponent or 0) - len(mantissa.partition(".")[2])) if "." in mantissa else 0.0
+    )
 
 
 def rewrite(path: Path) -> None:

@@ -1,4 +1,6 @@
-"""The docstrings of the library, written as plain text with a little Markdown, made into reStructuredText for autodoc."""
+"""The docstrings of the library, written as plain text with a little Markdown, made into
+reStructuredText for autodoc.
+"""
 
 import ast
 import re
@@ -8,7 +10,9 @@ from typing import Any
 NAMED = re.compile(r"^[\w*]+(?:, [\w*]+)*: ")  # "x0, sigma0: where to start"
 
 PAGE = re.compile(r"\bdocs/([\w/]+)\.md\b")  # "docs/parts/search.md": where a formula is derived
-KEY = re.compile(r"[\w.~]*Key\[Array, ''\] \| [\w.~]*UInt32\[Array, '2'\] \| [\w.~]*UInt32\[Array, '4'\]")
+KEY = re.compile(
+    r"[\w.~]*Key\[Array, ''\] \| [\w.~]*UInt32\[Array, '2'\] \| [\w.~]*UInt32\[Array, '4'\]"
+)
 
 
 def convert(lines: list[str]) -> list[str]:
@@ -20,7 +24,9 @@ def convert(lines: list[str]) -> list[str]:
             continue
         if all(row.startswith("    ") or not row.strip() for row in rows):
             out += _code(block)
-        elif len(rows) > 1 and all(row.startswith("|") and row.rstrip().endswith("|") for row in rows):
+        elif len(rows) > 1 and all(
+            row.startswith("|") and row.rstrip().endswith("|") for row in rows
+        ):
             out += _table(rows)
         else:
             out += _paragraph(rows)
@@ -43,7 +49,9 @@ def _table(rows: list[str]) -> list[str]:
     for row in rows:
         cells = [cell.strip() for cell in row.strip("|").split("|")]
         if not set("".join(cells)) <= set("-: "):
-            out += [f"   {'* -' if k == 0 else '  -'} {_inline(cell)}" for k, cell in enumerate(cells)]
+            out += [
+                f"   {'* -' if k == 0 else '  -'} {_inline(cell)}" for k, cell in enumerate(cells)
+            ]
     return out
 
 
@@ -62,9 +70,20 @@ def _paragraph(rows: list[str]) -> list[str]:
 
 
 def _inline(text: str) -> str:
-    """`code` stays code, **bold** stays bold, a page of the documentation becomes a link, and nothing else is mark-up."""
+    """`code` stays code, **bold** stays bold, a page of the documentation becomes a link, and
+    nothing else is mark-up.
+    """
     parts = re.split(r"(`[^`]+`|\*\*\w+\*\*)", text)
-    return "".join(part if part.startswith("**") else f"``{part[1:-1]}``" if part.startswith("`") else _escaped(part) for part in parts)
+    return "".join(
+        (
+            part
+            if part.startswith("**")
+            else f"``{part[1:-1]}``"
+            if part.startswith("`")
+            else _escaped(part)
+        )
+        for part in parts
+    )
 
 
 def _escaped(text: str) -> str:
@@ -81,7 +100,15 @@ def _process(app: Any, what: str, name: str, obj: Any, options: Any, lines: list
     lines[:] = convert(lines)
 
 
-def _sign(app: Any, what: str, name: str, obj: Any, options: Any, signature: str | None, returns: str | None) -> tuple[Any, Any]:
+def _sign(
+    app: Any,
+    what: str,
+    name: str,
+    obj: Any,
+    options: Any,
+    signature: str | None,
+    returns: str | None,
+) -> tuple[Any, Any]:
     return signature and plain_types(signature), returns and plain_types(returns)
 
 

@@ -1,4 +1,6 @@
-"""Draws the figures before the pages are read: docs/figures/NAME.py has `figure()`, whose picture becomes _figures/NAME.png."""
+"""Draws the figures before the pages are read: docs/figures/NAME.py has `figure()`, whose picture
+becomes _figures/NAME.png.
+"""
 
 import importlib.util
 import time

@@ -1,4 +1,6 @@
-"""The samples of a run: f(x) is exact at x, so a sample stays true for ever, whatever theta was meant to be. So do failures."""
+"""The samples of a run: f(x) is exact at x, so a sample stays true for ever, whatever theta was
+meant to be. So do failures.
+"""
 
 from dataclasses import dataclass, field
 
@@ -11,7 +13,8 @@ SURE = 2.0  # standard errors
 
 
 def have_a_place(x: np.ndarray, failed: np.ndarray) -> bool:
-    """Do failures lie on one side (Hotelling), or do the neighbours of failures fail more often than others?
+    """Do failures lie on one side (Hotelling), or do the neighbours of failures fail more often
+    than others?
 
     Of the newest rows x [n, d]. Few failures are taken to have a place.
     """
@@ -26,7 +29,9 @@ def have_a_place(x: np.ndarray, failed: np.ndarray) -> bool:
     apart[np.arange(bad), np.flatnonzero(failed)] = np.inf
     nearest = np.argpartition(apart, NEIGHBOURS, axis=1)[:, :NEIGHBOURS]
     share = bad / n
-    return bool(failed[nearest].mean() - share > SURE * np.sqrt(share * (1 - share) / (bad * NEIGHBOURS)))
+    return bool(
+        failed[nearest].mean() - share > SURE * np.sqrt(share * (1 - share) / (bad * NEIGHBOURS))
+    )
 
 
 def _on_one_side(z: np.ndarray, failed: np.ndarray) -> bool:
@@ -36,13 +41,21 @@ def _on_one_side(z: np.ndarray, failed: np.ndarray) -> bool:
         return False
     apart = z[failed].mean(axis=0) - z[~failed].mean(axis=0)
     inside = np.where(failed[:, None], z - z[failed].mean(axis=0), z - z[~failed].mean(axis=0))
-    squared = apart @ np.linalg.lstsq(inside.T @ inside / (n - 2), apart, rcond=None)[0] * failed.mean() * (1 - failed.mean()) * n
+    squared = (
+        apart
+        @ np.linalg.lstsq(inside.T @ inside / (n - 2), apart, rcond=None)[0]
+        * failed.mean()
+        * (1 - failed.mean())
+        * n
+    )
     return bool(squared * (n - d - 1) / (n - 2) > d + 2 * SURE * np.sqrt(2 * d))
 
 
 @dataclass
 class Archive:
-    """Realised x and their values, oldest first; NaN where f failed. Keeps at least the newest `capacity` rows."""
+    """Realised x and their values, oldest first; NaN where f failed. Keeps at least the newest
+    `capacity` rows.
+    """
 
     dim: int
     capacity: int
@@ -74,14 +87,19 @@ class Archive:
         rows = max(2 * kept, kept + more, 256)
         x, f = np.empty((rows, self.dim)), np.empty(rows)
         if kept:
-            x[:kept], f[:kept] = self.x[self.count - kept : self.count], self.f[self.count - kept : self.count]
+            x[:kept], f[:kept] = (
+                self.x[self.count - kept : self.count],
+                self.f[self.count - kept : self.count],
+            )
         self.x, self.f, self.count = x, f, kept
 
     def newest(self, n: int) -> tuple[np.ndarray, np.ndarray]:
-        """The newest n rows (fewer if there are no more), oldest first; where f failed, the worst value that is kept.
+        """The newest n rows (fewer if there are no more), oldest first; where f failed, the worst
+        value that is kept.
 
-        Not the worst of these n: next to a wall all values are alike, and failing would cost nothing. Failures that happen anywhere say
-        nothing of x and are left out. No rows if f always failed.
+        Not the worst of these n: next to a wall all values are alike, and failing would cost
+        nothing. Failures that happen anywhere say nothing of x and are left out. No rows if f
+        always failed.
         """
         kept = self.f[: self.count]
         good = np.isfinite(kept)
@@ -95,7 +113,10 @@ class Archive:
     def walled(self) -> bool:
         """Do failures have a place? If not, they say nothing of x."""
         if self._judged != self.total:
-            self._judged, self._walled = self.total, have_a_place(self.x[: self.count], np.isnan(self.f[: self.count]))
+            self._judged, self._walled = (
+                self.total,
+                have_a_place(self.x[: self.count], np.isnan(self.f[: self.count])),
+            )
         return self._walled
 
     def raw(self, n: int) -> np.ndarray:

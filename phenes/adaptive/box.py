@@ -6,11 +6,15 @@ from phenes.adaptive.normal import Normal
 from phenes.adaptive.space import Space
 
 
-def nearest(space: Space, normal: Normal, turn: np.ndarray | None, u: np.ndarray, curvature: np.ndarray) -> np.ndarray:
-    """The point that the box allows with the lowest value of a model with its minimum at u and this curvature (along the columns of turn).
+def nearest(
+    space: Space, normal: Normal, turn: np.ndarray | None, u: np.ndarray, curvature: np.ndarray
+) -> np.ndarray:
+    """The point that the box allows with the lowest value of a model with its minimum at u and this
+    curvature (along the columns of turn).
 
-    Coordinates that leave the box are put on its border one set after the other and the others are optimised again: exact if none of
-    them would want to come back, which is the common case, and inside the box always.
+    Coordinates that leave the box are put on its border one set after the other and the others are
+    optimised again: exact if none of them would want to come back, which is the common case, and
+    inside the box always.
     """
     wanted = space.to_x(normal.mean + normal.unwhiten(u if turn is None else turn @ u)) - space.bias
     theta = np.clip(wanted, space.lower, space.upper)
@@ -22,7 +26,9 @@ def nearest(space: Space, normal: Normal, turn: np.ndarray | None, u: np.ndarray
     return z if turn is None else z @ turn
 
 
-def _hessian(space: Space, normal: Normal, turn: np.ndarray | None, curvature: np.ndarray) -> np.ndarray:
+def _hessian(
+    space: Space, normal: Normal, turn: np.ndarray | None, curvature: np.ndarray
+) -> np.ndarray:
     """Of the model, in coordinates of x."""
     rows = space.to_y(np.eye(space.dim))  # images of the unit vectors of x
     rows = (rows if normal.basis is None else rows @ normal.basis) / normal.root
@@ -30,7 +36,9 @@ def _hessian(space: Space, normal: Normal, turn: np.ndarray | None, curvature: n
     return (rows * curvature) @ rows.T
 
 
-def _optimise_the_rest(space: Space, hessian: np.ndarray, wanted: np.ndarray, theta: np.ndarray) -> None:
+def _optimise_the_rest(
+    space: Space, hessian: np.ndarray, wanted: np.ndarray, theta: np.ndarray
+) -> None:
     """Moves the coordinates of theta that are not on the border."""
     fixed = theta != wanted
     for _ in range(space.dim):
@@ -38,7 +46,9 @@ def _optimise_the_rest(space: Space, hessian: np.ndarray, wanted: np.ndarray, th
         if not free.any():
             return
         pull = hessian[np.ix_(free, fixed)] @ (theta - wanted)[fixed]
-        theta[free] = wanted[free] - np.linalg.lstsq(hessian[np.ix_(free, free)], pull, rcond=None)[0]
+        theta[free] = (
+            wanted[free] - np.linalg.lstsq(hessian[np.ix_(free, free)], pull, rcond=None)[0]
+        )
         out = free & ((theta < space.lower) | (theta > space.upper))
         np.clip(theta, space.lower, space.upper, out=theta)
         if not out.any():

@@ -1,7 +1,8 @@
-"""Far from the optimum: CMA-ES (active, cumulative step-size control) on the realised points, whitened by their marginal covariance.
+"""Far from the optimum: CMA-ES (active, cumulative step-size control) on the realised points,
+whitened by their marginal covariance.
 
-The step size is part of the covariance. Under neutral selection the whitened points are N(0, I) whatever the noise is, so that the
-textbook constants hold.
+The step size is part of the covariance. Under neutral selection the whitened points are N(0, I)
+whatever the noise is, so that the textbook constants hold.
 """
 
 import functools
@@ -18,7 +19,9 @@ Inside = Callable[[np.ndarray], np.ndarray]
 
 @dataclass(frozen=True)
 class Rates:
-    """Weights and learning rates for populations of one size, after N. Hansen's tutorial (arXiv 1604.00772)."""
+    """Weights and learning rates for populations of one size, after N. Hansen's tutorial (arXiv
+    1604.00772).
+    """
 
     weights: np.ndarray  # [n], best first
     mu: int  # number of positive weights, which sum to one
@@ -32,7 +35,9 @@ class Rates:
 
 @functools.lru_cache(maxsize=64)
 def rates(dim: int, n: int, evaluated: int, diagonal: bool) -> Rates:
-    """Weights of a population of n; rates for the number that was evaluated: what a model says of the others is not new."""
+    """Weights of a population of n; rates for the number that was evaluated: what a model says of
+    the others is not new.
+    """
     positive, negative = _raw(n)
     mu_eff, known = _effective(positive), _effective(_raw(evaluated)[0])
     mu_eff_neg = _effective(negative)
@@ -43,8 +48,14 @@ def rates(dim: int, n: int, evaluated: int, diagonal: bool) -> Rates:
     faster = (dim + 2) / 3 if diagonal else 1.0
     c_1 = min(0.5, faster * 2 / ((dim + 1.3) ** 2 + known))
     c_mu = min(1 - c_1, faster * 2 * (known - 2 + 1 / known + 0.25) / ((dim + 2) ** 2 + known))
-    alpha = min(1 + c_1 / max(c_mu, 1e-300), 1 + 2 * mu_eff_neg / (mu_eff + 2), (1 - c_1 - c_mu) / max(dim * c_mu, 1e-300))
-    weights = positive / positive.sum() + max(alpha, 0.0) * negative / max(float(-negative.sum()), 1e-300)
+    alpha = min(
+        1 + c_1 / max(c_mu, 1e-300),
+        1 + 2 * mu_eff_neg / (mu_eff + 2),
+        (1 - c_1 - c_mu) / max(dim * c_mu, 1e-300),
+    )
+    weights = positive / positive.sum() + max(alpha, 0.0) * negative / max(
+        float(-negative.sum()), 1e-300
+    )
     return Rates(weights, max(1, int(np.sum(positive > 0))), mu_eff, c_s, damping, c_c, c_1, c_mu)
 
 
@@ -79,17 +90,21 @@ def update(
 ) -> None:
     """One generation: moves mean, covariance and paths; call `normal.settle` afterwards.
 
-    Realised points y [n, d] and their values f [n], where not finite is worst. No whitened point counts as longer than `longest`.
-    evaluated: how many of the values are not a model's; all by default. paired: the points are mirror images of each other, two by two.
-    inside: where a box that cuts into the search lets a mean be. Points lie on one side of the mean then: what the selected say is how they
-    differ from all, and what counts as a step is what the box leaves of it.
+    Realised points y [n, d] and their values f [n], where not finite is worst. No whitened point
+    counts as longer than `longest`.
+    evaluated: how many of the values are not a model's; all by default. paired: the points are
+    mirror images of each other, two by two.
+    inside: where a box that cuts into the search lets a mean be. Points lie on one side of the mean
+    then: what the selected say is how they differ from all, and what counts as a step is what the
+    box leaves of it.
     """
     order = np.argsort(np.where(np.isfinite(f), f, np.inf), kind="stable")
     d, n = y.shape[1], y.shape[0]
     k = rates(d, n, evaluated or n, normal.diagonal)
     z = normal.whiten(y[order])
     length = np.sqrt(np.sum(z**2, axis=1))
-    # nobody draws points this far out: they were told without being asked, and may pull only this hard
+    # nobody draws points this far out: they were told without being asked, and may pull only this
+    # hard
     z *= np.minimum(1.0, longest / np.maximum(length, 1e-300))[:, None]
     w = np.where(np.isfinite(f[order]), k.weights, np.minimum(k.weights, 0.0))
     total = w[: k.mu].sum()
@@ -116,10 +131,11 @@ def update(
 
 
 def _neutral(mu_eff: float, n: int, paired: bool, centred: bool) -> float:
-    """One over the variance of a step under neutral selection, which has to be 1 in the paths whatever the points are.
+    """One over the variance of a step under neutral selection, which has to be 1 in the paths
+    whatever the points are.
 
-    Of a pair it is (w_i - w_j)^2 instead of w_i^2 + w_j^2: the mean of 2 w_i w_j over all pairs that there could be is missing. Without
-    this the step size would shrink for no reason.
+    Of a pair it is (w_i - w_j)^2 instead of w_i^2 + w_j^2: the mean of 2 w_i w_j over all pairs
+    that there could be is missing. Without this the step size would shrink for no reason.
     """
     variance = 1 / mu_eff
     if paired and n > 2:
@@ -129,13 +145,21 @@ def _neutral(mu_eff: float, n: int, paired: bool, centred: bool) -> float:
     return 1 / max(variance, 1e-9)
 
 
-def _reshape(normal: Normal, paths: Paths, z: np.ndarray, w: np.ndarray, k: Rates, calm: bool) -> None:
-    """Rank-one and rank-mu update; bad points push variance away, each as if it were of average length."""
+def _reshape(
+    normal: Normal, paths: Paths, z: np.ndarray, w: np.ndarray, k: Rates, calm: bool
+) -> None:
+    """Rank-one and rank-mu update; bad points push variance away, each as if it were of average
+    length.
+    """
     d = z.shape[1]
     scaled = np.where(w < 0, w * d / np.maximum(np.sum(z**2, axis=1), 1e-300), w)
     keep = 1 - k.c_1 - k.c_mu * w.sum() + (0.0 if calm else k.c_1 * k.c_c * (2 - k.c_c))
     if normal.diagonal:
-        normal.cov = keep * normal.cov + k.c_1 * paths.c**2 + k.c_mu * (scaled @ z**2) * normal.root**2
+        normal.cov = (
+            keep * normal.cov + k.c_1 * paths.c**2 + k.c_mu * (scaled @ z**2) * normal.root**2
+        )
         return
     r = normal.unwhiten(z)
-    normal.cov = keep * normal.cov + k.c_1 * np.outer(paths.c, paths.c) + k.c_mu * (r.T * scaled) @ r
+    normal.cov = (
+        keep * normal.cov + k.c_1 * np.outer(paths.c, paths.c) + k.c_mu * (r.T * scaled) @ r
+    )

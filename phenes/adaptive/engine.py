@@ -1,4 +1,6 @@
-"""The adaptive strategy: descents with restarts; the answer is the mean of the run with the best estimate of F."""
+"""The adaptive strategy: descents with restarts; the answer is the mean of the run with the best
+estimate of F.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +16,29 @@ from phenes.adaptive.state import Run
 
 
 class Adaptive:
-    """Minimises E f(x), x = theta + noise of known covariance: ask for intended theta, tell the realised x and f(x)."""
+    """Minimises E f(x), x = theta + noise of known covariance: ask for intended theta, tell the
+    realised x and f(x).
+    """
 
-    def __init__(self, x0, sigma0, cov, *, popsize: int | None = None, rng: np.random.Generator, bias=None, lower=None, upper=None):
+    def __init__(
+        self,
+        x0,
+        sigma0,
+        cov,
+        *,
+        popsize: int | None = None,
+        rng: np.random.Generator,
+        bias=None,
+        lower=None,
+        upper=None,
+    ):
         given = door.check(x0, sigma0, cov, popsize, bias, lower, upper)
         self.rng = rng
         self.space: Space = make_space(given.cov, given.width, given.bias, given.lower, given.upper)
         self.x0 = np.clip(given.x0, given.lower, given.upper)
-        self.plan = restarts.Plan(popsize if popsize is not None else restarts.default_popsize(self.space))
+        self.plan = restarts.Plan(
+            popsize if popsize is not None else restarts.default_popsize(self.space)
+        )
         self.incumbent: Run = runs.start(self.space, self.x0 + given.bias, 1.0, self.plan.small)
         self.challenger: Run | None = None
         self.evaluations = 0
@@ -41,7 +58,9 @@ class Adaptive:
         return screen.draw(task, self.space, task.popsize if n is None else n, self.rng)
 
     def tell(self, theta, x, f) -> None:
-        """Realised x [n, d] and values f [n] of any number of samples; NaN or infinite values are failed evaluations."""
+        """Realised x [n, d] and values f [n] of any number of samples; NaN or infinite values are
+        failed evaluations.
+        """
         x, f = door.samples(x, f, self.space.dim)
         task = self._task
         before = task.generation
@@ -57,14 +76,20 @@ class Adaptive:
         self.evaluations += f.size
 
     def conclude(self) -> None:
-        """No more samples of this generation will come: move on with those that came, if they are half of it."""
+        """No more samples of this generation will come: move on with those that came, if they are
+        half of it.
+        """
         runs.conclude(self._task, self.space)
 
     def restart(self, theta: np.ndarray) -> None:
-        """A new run from theta, half as wide as the first: the evidence says that the answer is not where the best run ended."""
+        """A new run from theta, half as wide as the first: the evidence says that the answer is not
+        where the best run ended.
+        """
         self.plan = restarts.Plan(self.plan.small)
         self.challenger = None
-        self.incumbent = runs.start(self.space, theta + self.space.bias, 0.5, self.plan.small, self.incumbent.value_noise)
+        self.incumbent = runs.start(
+            self.space, theta + self.space.bias, 0.5, self.plan.small, self.incumbent.value_noise
+        )
 
     def inside(self, theta: np.ndarray) -> np.ndarray:
         """Rows of theta, or the nearest that the box allows."""
@@ -85,7 +110,9 @@ class Adaptive:
                 self.incumbent = self.challenger
             self.challenger = None
         if self.incumbent.finished and not self.plan.refine(self.incumbent):
-            self.challenger = restarts.challenge(self.plan, self.space, self.x0, self.incumbent.value_noise, self.rng)
+            self.challenger = restarts.challenge(
+                self.plan, self.space, self.x0, self.incumbent.value_noise, self.rng
+            )
 
     @property
     def mean(self) -> np.ndarray:
@@ -99,7 +126,9 @@ class Adaptive:
 
     @property
     def noise_cost(self) -> float:
-        """What the noise of the inputs adds to F at `mean`: with C known to some per cent, F is known to no more per cent of this."""
+        """What the noise of the inputs adds to F at `mean`: with C known to some per cent, F is
+        known to no more per cent of this.
+        """
         return self.incumbent.noise_cost
 
     @property
@@ -125,14 +154,27 @@ class Adaptive:
 
     @property
     def converged(self) -> str:
-        """Why more evaluations would gain nothing; empty while they may, and while no two values differ: that is no convergence."""
+        """Why more evaluations would gain nothing; empty while they may, and while no two values
+        differ: that is no convergence.
+        """
         f = self.incumbent.archive.newest(self.incumbent.archive.count)[1]
-        return self.incumbent.finished if self.incumbent.finished and self.plan.pointless and f.size and np.ptp(f) > 0 else ""
+        return (
+            self.incumbent.finished
+            if self.incumbent.finished and self.plan.pointless and f.size and np.ptp(f) > 0
+            else ""
+        )
 
     def update_noise(self, cov, bias, unmeasured=None) -> None:
-        """The noise is known better now: the same distributions in new coordinates. unmeasured: variances [d] of what nobody measures."""
-        old, smooth = self.space, None if unmeasured is None else np.sqrt(np.maximum(unmeasured, 0.0))
-        new = make_space(np.asarray(cov, float), old.width, np.array(bias, float), old.lower, old.upper, smooth)
+        """The noise is known better now: the same distributions in new coordinates. unmeasured:
+        variances [d] of what nobody measures.
+        """
+        old, smooth = (
+            self.space,
+            (None if unmeasured is None else np.sqrt(np.maximum(unmeasured, 0.0))),
+        )
+        new = make_space(
+            np.asarray(cov, float), old.width, np.array(bias, float), old.lower, old.upper, smooth
+        )
         for task in [self.incumbent] + ([self.challenger] if self.challenger is not None else []):
             runs.move(task, old, new)
         self.space = new

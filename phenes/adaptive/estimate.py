@@ -6,7 +6,8 @@ from phenes.adaptive.quadratic import Fit, axis_features, dear, enrich, features
 from phenes.adaptive.space import Space
 from phenes.adaptive.state import Run
 
-# Points further than this times sqrt d (whitened) from the mean belong to another part of the landscape.
+# Points further than this times sqrt d (whitened) from the mean belong to another part of the
+# landscape.
 FARTHEST = 3.0
 
 # Fewer effective samples than this make a weighted mean worse than the model alone.
@@ -15,7 +16,9 @@ LEAST_NEAR = 20
 
 
 def _rows(run: Run, space: Space, newest: int, farthest: float) -> tuple[np.ndarray, np.ndarray]:
-    """Whitened points and values of the newest samples whose squared distance from the mean is below `farthest`."""
+    """Whitened points and values of the newest samples whose squared distance from the mean is
+    below `farthest`.
+    """
     x, f = run.archive.newest(newest)
     z = run.normal.whiten(space.to_y(x))
     close = np.sum(z**2, axis=1) < farthest
@@ -28,7 +31,8 @@ def model_of(run: Run, space: Space, newest: int, crossed: bool = True) -> Fit |
 
 
 def thrifty_model_of(run: Run, space: Space) -> Fit | None:
-    """In many dimensions: curvature along the principal axes, and all of it only now and then, where that leaves much unexplained.
+    """In many dimensions: curvature along the principal axes, and all of it only now and then,
+    where that leaves much unexplained.
 
     The search takes the shape of the inverse Hessian, and its principal axes are then those of f.
     """
@@ -45,7 +49,9 @@ def thrifty_model_of(run: Run, space: Space) -> Fit | None:
 
 
 def rich_model_of(run: Run, space: Space, newest: int) -> tuple[Fit | None, np.ndarray, np.ndarray]:
-    """Model for the final phase, of points that the present search could have drawn (older, wider ones would bias it); and all rows."""
+    """Model for the final phase, of points that the present search could have drawn (older, wider
+    ones would bias it); and all rows.
+    """
     z, f = _rows(run, space, newest, np.inf)
     near = np.sum(z**2, axis=1) < space.dim + 4 * np.sqrt(2 * space.dim)
     if dear(space.dim):
@@ -55,7 +61,9 @@ def rich_model_of(run: Run, space: Space, newest: int) -> tuple[Fit | None, np.n
 
 
 def _thrifty(z: np.ndarray, f: np.ndarray) -> Fit | None:
-    """With all of the curvature unless the axes explain nearly everything; whichever knows the gradient better."""
+    """With all of the curvature unless the axes explain nearly everything; whichever knows the
+    gradient better.
+    """
     model, p = fit(z, f, crossed=False), features_of(z.shape[1])
     if model is not None and model.r2 > 0.99:
         return model
@@ -71,11 +79,15 @@ def noise_along(run: Run, space: Space, turn: np.ndarray | None) -> np.ndarray:
     return np.diag(cov) if turn is None else np.sum((cov @ turn) * turn, axis=0)
 
 
-def smoothed(run: Run, space: Space, model: Fit, u: np.ndarray, z: np.ndarray, f: np.ndarray) -> tuple[float, float]:
-    """F where the model says u, and its standard error: the model integrated over the noise, plus what it misses there.
+def smoothed(
+    run: Run, space: Space, model: Fit, u: np.ndarray, z: np.ndarray, f: np.ndarray
+) -> tuple[float, float]:
+    """F where the model says u, and its standard error: the model integrated over the noise, plus
+    what it misses there.
 
-    The rest f - model is averaged over the samples with weights N(mean there, noise) / N(their own mean and covariance), so that a model
-    too simple for f biases nothing; if too few samples are near, the model alone must do.
+    The rest f - model is averaged over the samples with weights N(mean there, noise) / N(their own
+    mean and covariance), so that a model too simple for f biases nothing; if too few samples are
+    near, the model alone must do.
     """
     along = noise_along(run, space, model.turn)
     value = model.value(u, along)
@@ -96,7 +108,9 @@ def smoothed(run: Run, space: Space, model: Fit, u: np.ndarray, z: np.ndarray, f
 
 
 def _nearby(apart: np.ndarray, rest: np.ndarray, value: float, error: float) -> tuple[float, float]:
-    """The model corrected by what it misses at the nearest samples. They are not drawn from the noise: the correction is doubted too."""
+    """The model corrected by what it misses at the nearest samples. They are not drawn from the
+    noise: the correction is doubted too.
+    """
     near = np.argsort(np.sum(apart**2, axis=1), kind="stable")[: max(LEAST_NEAR, len(rest) // 10)]
     missed, spread = float(rest[near].mean()), float(rest[near].std() / np.sqrt(near.size))
     if abs(missed) < 2 * spread:
@@ -105,10 +119,15 @@ def _nearby(apart: np.ndarray, rest: np.ndarray, value: float, error: float) -> 
 
 
 def _weights(z: np.ndarray, centre: np.ndarray, noise: np.ndarray) -> np.ndarray:
-    """Density of N(centre, noise) over that of the Gaussian with the moments of the rows, up to a factor."""
+    """Density of N(centre, noise) over that of the Gaussian with the moments of the rows, up to a
+    factor.
+    """
     r = z - z.mean(axis=0)
     if noise.ndim == 1:
-        now, then = np.sum((z - centre) ** 2 / noise, axis=1), np.sum(r**2 / np.maximum((r**2).mean(axis=0), 1e-300), axis=1)
+        now, then = (
+            np.sum((z - centre) ** 2 / noise, axis=1),
+            np.sum(r**2 / np.maximum((r**2).mean(axis=0), 1e-300), axis=1),
+        )
     else:
         now = np.sum((z - centre) * np.linalg.solve(noise, (z - centre).T).T, axis=1)
         then = np.sum(r * np.linalg.solve(r.T @ r / len(r), r.T).T, axis=1)
@@ -117,11 +136,18 @@ def _weights(z: np.ndarray, centre: np.ndarray, noise: np.ndarray) -> np.ndarray
 
 
 def current(run: Run, space: Space) -> tuple[float, float]:
-    """F at the mean and its standard error: from the last step, else from a fresh model, else the mean of recent values."""
+    """F at the mean and its standard error: from the last step, else from a fresh model, else the
+    mean of recent values.
+    """
     if run.finished or (run.phase == "newton" and np.isfinite(run.value)):
         return run.value, run.error
     cheap = dear(space.dim)
-    z, f = _rows(run, space, 4 * axis_features(space.dim) if cheap else 2 * features_of(space.dim), FARTHEST**2 * space.dim)
+    z, f = _rows(
+        run,
+        space,
+        4 * axis_features(space.dim) if cheap else 2 * features_of(space.dim),
+        FARTHEST**2 * space.dim,
+    )
     model = fit(z, f, crossed=not cheap)
     if model is not None:
         return smoothed(run, space, model, np.zeros(space.dim), z, f)

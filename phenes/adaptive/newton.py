@@ -1,4 +1,6 @@
-"""Newton steps on a fitted model: early ones on the way, and the final, value-based ones at the noise floor."""
+"""Newton steps on a fitted model: early ones on the way, and the final, value-based ones at the
+noise floor.
+"""
 
 import math
 from collections.abc import Callable
@@ -8,22 +10,28 @@ import numpy as np
 
 from phenes.adaptive.quadratic import Fit
 
-# Of a point (along the columns of turn) and curvatures: the best point by that model which the box allows.
+# Of a point (along the columns of turn) and curvatures: the best point by that model which the box
+# allows.
 Confine = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True)
 class Step:
-    """What a model advises, along the columns of its `turn`: where to go (whitened) and by what to multiply the variances."""
+    """What a model advises, along the columns of its `turn`: where to go (whitened) and by what to
+    multiply the variances.
+    """
 
     move: np.ndarray
     factors: np.ndarray
     length: float  # of the step before it was shortened, in the largest coordinate
-    signal: float  # decrease that the model promises, over what errors of the model alone would promise
+    # decrease that the model promises, over what errors of the model alone would promise
+    signal: float
 
 
 def edge_of(fit: Fit) -> float:
-    """Curvatures below this may be errors: the largest eigenvalue of a symmetric matrix of noise (Wigner), or the largest of d numbers."""
+    """Curvatures below this may be errors: the largest eigenvalue of a symmetric matrix of noise
+    (Wigner), or the largest of d numbers.
+    """
     d = fit.g.size
     spread = 2 * math.sqrt(d) if fit.turn is not None else math.sqrt(4 * math.log(2 * d))
     return fit.residual * spread / math.sqrt(fit.n)
@@ -37,12 +45,18 @@ def _descend(fit: Fit, curvature: np.ndarray, radius: float) -> np.ndarray:
         return step
     for _ in range(50):
         middle = (low + high) / 2
-        low, high = (middle, high) if np.linalg.norm(fit.g / (curvature + middle)) > radius else (low, middle)
+        low, high = (
+            (middle, high)
+            if np.linalg.norm(fit.g / (curvature + middle)) > radius
+            else (low, middle)
+        )
     return -fit.g / (curvature + high)
 
 
 def _signal(fit: Fit, curvature: np.ndarray, step: np.ndarray) -> float:
-    """Each component of the gradient has the variance residual^2 / (n - p) or so: under no gradient this is 1 on average."""
+    """Each component of the gradient has the variance residual^2 / (n - p) or so: under no gradient
+    this is 1 on average.
+    """
     spare = max(fit.n - fit.features, 1)
     promised = float(-2 * fit.g @ step - curvature @ step**2)
     return promised / max(float(fit.residual**2 / spare * np.sum(1 / curvature)), 1e-300)
@@ -54,19 +68,23 @@ def _floored(fit: Fit, edge: float) -> np.ndarray:
 
 
 def early(fit: Fit, excess: np.ndarray, confine: Confine, growing: bool) -> Step:
-    """On the way: far, within the trust region, and the shape of the search made that of the inverse Hessian.
+    """On the way: far, within the trust region, and the shape of the search made that of the
+    inverse Hessian.
 
-    `excess` [d]: variance of the search over that of the noise, along the columns of turn. `growing`: it may become wider where the
-    curvature is not clear.
+    `excess` [d]: variance of the search over that of the noise, along the columns of turn.
+    `growing`: it may become wider where the curvature is not clear.
     """
     d = fit.g.size
     edge = edge_of(fit)
     curvature = _floored(fit, edge)
     full = confine(-fit.g / curvature, curvature)
-    radius = 1.5 * math.sqrt(d)  # the model is known where the points are, and they are about sqrt d away
+    # the model is known where the points are, and they are about sqrt d away
+    radius = 1.5 * math.sqrt(d)
     move = confine(np.clip(_descend(fit, curvature, radius), -3, 3), curvature)
     resolved = fit.h > 3 * edge
-    factors = np.full(d, 2.0 if growing and np.linalg.norm(fit.g) > 3 * fit.residual / math.sqrt(fit.n) else 1.0)
+    factors = np.full(
+        d, 2.0 if growing and np.linalg.norm(fit.g) > 3 * fit.residual / math.sqrt(fit.n) else 1.0
+    )
     if resolved.any():
         # those at the floor cannot shrink: counted here they would inflate the others for ever
         free = resolved & (excess > 0.5)
@@ -80,10 +98,12 @@ def early(fit: Fit, excess: np.ndarray, confine: Confine, growing: bool) -> Step
 
 
 def final(fit: Fit, noise_free: bool, confine: Confine) -> Step:
-    """At the floor: one standard deviation at most, two with a good model, which also widens the search where its curvature is not clear.
+    """At the floor: one standard deviation at most, two with a good model, which also widens the
+    search where its curvature is not clear.
 
-    `noise_free`: no noise on the inputs is known, so what is not explained may be noise of the values. If it looks like that (as large near
-    the mean as far out, or more than half of all), the search widens until it sees over it: half of the variance explained.
+    `noise_free`: no noise on the inputs is known, so what is not explained may be noise of the
+    values. If it looks like that (as large near the mean as far out, or more than half of all), the
+    search widens until it sees over it: half of the variance explained.
     """
     edge = edge_of(fit)
     curvature = _floored(fit, edge)
@@ -98,6 +118,9 @@ def final(fit: Fit, noise_free: bool, confine: Confine) -> Step:
         if fit.r2 > 0.9:
             factors[fit.h < edge] = 1.5
     elif fit.r2 > 0.9:
-        factors[np.abs(full) > 1] = 2.0  # came here too early: the way is longer than the search is wide
+        # came here too early: the way is longer than the search is wide
+        factors[np.abs(full) > 1] = 2.0
     far = 2.0 if fit.r2 > 0.9 else 1.0
-    return Step(confine(np.clip(full, -far, far), curvature), factors, length, _signal(fit, curvature, full))
+    return Step(
+        confine(np.clip(full, -far, far), curvature), factors, length, _signal(fit, curvature, full)
+    )

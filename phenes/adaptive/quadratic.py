@@ -1,7 +1,8 @@
 """A quadratic model of f by least squares on Hermite features of whitened points.
 
-For z ~ N(0, I) the coefficients of 1, z and the second Hermite polynomials are the mean, gradient and Hessian of the *smoothed* objective
-E f(mean + z) (Stein's identity): no ranks, no bias by them. The residual, what the features cannot explain, tells how far to trust them.
+For z ~ N(0, I) the coefficients of 1, z and the second Hermite polynomials are the mean, gradient
+and Hessian of the *smoothed* objective E f(mean + z) (Stein's identity): no ranks, no bias by them.
+The residual, what the features cannot explain, tells how far to trust them.
 """
 
 import functools
@@ -11,10 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-# More features than this (d > 43) cost more time than they save evaluations: curvature along the axes only.
+# More features than this (d > 43) cost more time than they save evaluations: curvature along the
+# axes only.
 LARGEST_FULL_MODEL = 1000
 
-# Up to this many features the normal equations are solved directly, beyond it by conjugate gradients at O(n p) a step.
+# Up to this many features the normal equations are solved directly, beyond it by conjugate
+# gradients at O(n p) a step.
 LARGEST_DIRECT = 1000
 CG_STEPS = 40  # enough for a random design of twice as many rows as columns (condition about 34)
 
@@ -25,7 +28,8 @@ DEAR_FEATURES = 400
 RIDGE = 1e-7
 
 
-# Rows per feature below which a model is not tried: its errors would be larger than what it explains.
+# Rows per feature below which a model is not tried: its errors would be larger than what it
+# explains.
 ROWS_PER_FEATURE = 1.15
 
 
@@ -48,7 +52,9 @@ def axis_features(dim: int) -> int:
 
 
 def dear(dim: int) -> bool:
-    """Is the richest model so large (d > 27) that fitting it at every turn would cost more than most functions do?"""
+    """Is the richest model so large (d > 27) that fitting it at every turn would cost more than
+    most functions do?
+    """
     return features_of(dim) > DEAR_FEATURES
 
 
@@ -64,7 +70,9 @@ class Fit:
     r2: float  # adjusted
     n: int
     features: int
-    outer: float  # residual of the outer half of the points over that of the inner: about 1 for noise of f, more if the model is too simple
+    # residual of the outer half of the points over that of the inner: about 1 for noise of f, more
+    # if the model is too simple
+    outer: float
 
     @property
     def blur(self) -> float:
@@ -72,7 +80,9 @@ class Fit:
         return self.residual / math.sqrt(max(self.n - self.features, 1))
 
     def value(self, u: np.ndarray, noise: np.ndarray) -> float:
-        """E f where the mean is u and the variances of the noise are `noise` (both along the columns of turn)."""
+        """E f where the mean is u and the variances of the noise are `noise` (both along the
+        columns of turn).
+        """
         return float(self.mean + self.g @ u + 0.5 * self.h @ (u**2 + noise - 1))
 
     def predict(self, z: np.ndarray) -> np.ndarray:
@@ -87,7 +97,9 @@ def _pairs(dim: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def design(z: np.ndarray, full: bool) -> np.ndarray:
-    """Features [n, p]: 1, z_k, (z_k^2 - 1) / sqrt 2 and, if full, z_j z_k with j < k in the order of `_pairs`."""
+    """Features [n, p]: 1, z_k, (z_k^2 - 1) / sqrt 2 and, if full, z_j z_k with j < k in the order
+    of `_pairs`.
+    """
     n, d = z.shape
     z = np.asfortranarray(z)
     a = np.empty((n, full_features(d) if full else axis_features(d)), order="F")
@@ -102,7 +114,8 @@ def design(z: np.ndarray, full: bool) -> np.ndarray:
 
 
 def fit(z: np.ndarray, f: np.ndarray, crossed: bool = True) -> Fit | None:
-    """The richest model that whitened points z [n, d] allow; None if they are too few, or the values constant or not to be fitted.
+    """The richest model that whitened points z [n, d] allow; None if they are too few, or the
+    values constant or not to be fitted.
 
     crossed: may it have products of coordinates?
     """
@@ -110,7 +123,9 @@ def fit(z: np.ndarray, f: np.ndarray, crossed: bool = True) -> Fit | None:
     full = crossed and features_of(d) > axis_features(d) and n > ROWS_PER_FEATURE * features_of(d)
     p = full_features(d) if full else axis_features(d)
     with np.errstate(over="ignore", invalid="ignore"):
-        centre, spread = (float(f.mean()), float(f.std())) if n > ROWS_PER_FEATURE * p else (0.0, 0.0)
+        centre, spread = (
+            (float(f.mean()), float(f.std())) if n > ROWS_PER_FEATURE * p else (0.0, 0.0)
+        )
     if not (np.isfinite(centre) and np.isfinite(spread) and spread > 1e-14 * abs(centre)):
         return None
     a, b = design(z, full), (f - centre) / spread
@@ -121,15 +136,21 @@ def fit(z: np.ndarray, f: np.ndarray, crossed: bool = True) -> Fit | None:
     residual = float(np.sqrt(np.sum(rest) / (n - p)))
     r2 = 1 - residual**2 * (n - 1) / n
     order = np.argsort(np.sum(z**2, axis=1))
-    outer = float(np.sqrt(np.mean(rest[order[n // 2 :]]) / max(float(np.mean(rest[order[: n // 2]])), 1e-300)))
+    outer = float(
+        np.sqrt(np.mean(rest[order[n // 2 :]]) / max(float(np.mean(rest[order[: n // 2]])), 1e-300))
+    )
     mean, g, h, turn = _unpack(coefficients, d, full)
-    return Fit(centre + spread * mean, spread * g, spread * h, turn, spread * residual, r2, n, p, outer)
+    return Fit(
+        centre + spread * mean, spread * g, spread * h, turn, spread * residual, r2, n, p, outer
+    )
 
 
 def enrich(z: np.ndarray, f: np.ndarray, plain: Fit) -> Fit:
-    """The same model with more of f explained by features of third and fourth order, if there are rows enough.
+    """The same model with more of f explained by features of third and fourth order, if there are
+    rows enough.
 
-    Under N(0, I) Hermite polynomials are orthogonal: gradient and Hessian stay what they were and only their errors become smaller.
+    Under N(0, I) Hermite polynomials are orthogonal: gradient and Hessian stay what they were and
+    only their errors become smaller.
     """
     n, d = z.shape
     if plain.turn is None:
@@ -151,7 +172,17 @@ def enrich(z: np.ndarray, f: np.ndarray, plain: Fit) -> Fit:
     if spread * residual >= plain.residual:
         return plain
     mean, g, h, turn = _unpack(coefficients[: plain.features], d, True)
-    return Fit(centre + spread * mean, spread * g, spread * h, plain.turn @ turn, spread * residual, 1 - residual**2, n, p, plain.outer)
+    return Fit(
+        centre + spread * mean,
+        spread * g,
+        spread * h,
+        plain.turn @ turn,
+        spread * residual,
+        1 - residual**2,
+        n,
+        p,
+        plain.outer,
+    )
 
 
 def _higher(u: np.ndarray, mixed: bool) -> np.ndarray:
@@ -170,7 +201,9 @@ def solve(a: np.ndarray, b: np.ndarray) -> np.ndarray | None:
     gram = a.T @ a
     gram[np.diag_indices(p)] += RIDGE * n
     try:
-        return cho_solve(cho_factor(gram, overwrite_a=True, check_finite=False), a.T @ b, check_finite=False)
+        return cho_solve(
+            cho_factor(gram, overwrite_a=True, check_finite=False), a.T @ b, check_finite=False
+        )
     except np.linalg.LinAlgError:
         return None
 
@@ -192,9 +225,17 @@ def _conjugate_gradients(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return x
 
 
-def _unpack(coefficients: np.ndarray, d: int, full: bool) -> tuple[float, np.ndarray, np.ndarray, np.ndarray | None]:
-    """Mean, gradient and curvatures; with all products of coordinates, in the eigenvectors of the Hessian."""
-    mean, g, h = float(coefficients[0]), coefficients[1 : d + 1], np.sqrt(2) * coefficients[d + 1 : 2 * d + 1]
+def _unpack(
+    coefficients: np.ndarray, d: int, full: bool
+) -> tuple[float, np.ndarray, np.ndarray, np.ndarray | None]:
+    """Mean, gradient and curvatures; with all products of coordinates, in the eigenvectors of the
+    Hessian.
+    """
+    mean, g, h = (
+        float(coefficients[0]),
+        coefficients[1 : d + 1],
+        np.sqrt(2) * coefficients[d + 1 : 2 * d + 1],
+    )
     if not full:
         return mean, g, h, None
     hessian = np.diag(h)

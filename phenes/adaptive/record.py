@@ -10,9 +10,13 @@ T = TypeVar("T")
 
 
 def to_record(value: Any) -> Any:
-    """A dataclass as a dict of arrays, numbers, strings and dicts; nothing is shared with the original."""
+    """A dataclass as a dict of arrays, numbers, strings and dicts; nothing is shared with the
+    original.
+    """
     if dataclasses.is_dataclass(value):
-        return {field.name: to_record(getattr(value, field.name)) for field in dataclasses.fields(value)}
+        return {
+            field.name: to_record(getattr(value, field.name)) for field in dataclasses.fields(value)
+        }
     return value.copy() if isinstance(value, np.ndarray) else value
 
 

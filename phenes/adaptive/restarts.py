@@ -13,13 +13,17 @@ LARGEST = 20_000  # population of a restart, unless the user's own is of that or
 
 
 def default_popsize(space: Space) -> int:
-    """The textbook's, with noise as well: the models do the averaging. Of 10, 18 and 30 at d = 10, 10 was best."""
+    """The textbook's, with noise as well: the models do the averaging. Of 10, 18 and 30 at d = 10,
+    10 was best.
+    """
     return 4 + int(3 * math.log(space.dim))
 
 
 @dataclass
 class Plan:
-    """Shares of the budget between refining the answer and challenging it by small and large restarts (BIPOP)."""
+    """Shares of the budget between refining the answer and challenging it by small and large
+    restarts (BIPOP).
+    """
 
     small: int  # population of the first run and of small restarts
     large: int = 0  # large restarts so far
@@ -52,45 +56,68 @@ class Plan:
     def refine(self, incumbent: Run) -> bool:
         """True if the incumbent is due for more evaluations.
 
-        Its share is one half to begin with, more as restarts end at the same place, less as they end elsewhere: where nothing else is to
-        be found, the answer deserves them.
+        Its share is one half to begin with, more as restarts end at the same place, less as they
+        end elsewhere: where nothing else is to be found, the answer deserves them.
         """
         if self.refined < 0:
             self.refined = incumbent.evaluations
         if incumbent.phase != "newton":
             return False
-        same = 0 if self.elsewhere else self.same  # one other place is proof enough that there are others
+        # one other place is proof enough that there are others
+        same = 0 if self.elsewhere else self.same
         share = (same + 2) / (same + self.elsewhere + 4)
-        return (1 - share) * (incumbent.evaluations - self.refined) < share * (self.spent_small + self.spent_large)
+        return (1 - share) * (incumbent.evaluations - self.refined) < share * (
+            self.spent_small + self.spent_large
+        )
 
     @property
     def pointless(self) -> bool:
-        """Three challengers in a row came to the same place, or nine in a row (as many as BIPOP's default) to no better one."""
+        """Three challengers in a row came to the same place, or nine in a row (as many as BIPOP's
+        default) to no better one.
+        """
         return self.at_same >= 3 or self.in_vain >= 9
 
 
-def challenge(plan: Plan, space: Space, x0: np.ndarray, value_noise: float, rng: np.random.Generator) -> Run:
+def challenge(
+    plan: Plan, space: Space, x0: np.ndarray, value_noise: float, rng: np.random.Generator
+) -> Run:
     """A new run from elsewhere: large if large ones have had less of the budget."""
     plan.started += 1
     plan.counted = 0
     plan.is_large = plan.spent_large <= plan.spent_small
     boxed = np.isfinite(space.lower) & np.isfinite(space.upper)
     if plan.is_large:
-        # textbook of BIPOP: each large population is twice the one before, as far as memory is to be bounded
-        popsize, width = min(round(3.3 * plan.small) * 2**plan.large, max(LARGEST, 4 * plan.small)), 3.0
+        # textbook of BIPOP: each large population is twice the one before, as far as memory is to
+        # be bounded
+        popsize, width = (
+            min(round(3.3 * plan.small) * 2**plan.large, max(LARGEST, 4 * plan.small)),
+            3.0,
+        )
         plan.large += 1
     else:
-        popsize, width = plan.small, 3 * 10 ** (-2 * rng.random())  # also narrow ones: a wide search falls into the same basin again
+        # also narrow ones: a wide search falls into the same basin again
+        popsize, width = plan.small, 3 * 10 ** (-2 * rng.random())
     theta = x0 + 2 * space.width * rng.standard_normal(space.dim)
-    theta = np.where(boxed, rng.uniform(np.where(boxed, space.lower, 0.0), np.where(boxed, space.upper, 1.0)), theta)
-    return runs.start(space, np.clip(theta, space.lower, space.upper) + space.bias, width, popsize, value_noise)
+    theta = np.where(
+        boxed,
+        rng.uniform(np.where(boxed, space.lower, 0.0), np.where(boxed, space.upper, 1.0)),
+        theta,
+    )
+    return runs.start(
+        space, np.clip(theta, space.lower, space.upper) + space.bias, width, popsize, value_noise
+    )
 
 
 def decided(challenger: Run, incumbent: Run) -> bool:
-    """True if it has ended, or is in its final phase and clearly worse or at the same place: what is left to gain there is small."""
+    """True if it has ended, or is in its final phase and clearly worse or at the same place: what
+    is left to gain there is small.
+    """
     if challenger.finished or challenger.phase != "newton" or not np.isfinite(challenger.value):
         return bool(challenger.finished)
-    worse = challenger.value - incumbent.value > 3 * math.hypot(challenger.error, incumbent.error) + challenger.promise
+    worse = (
+        challenger.value - incumbent.value
+        > 3 * math.hypot(challenger.error, incumbent.error) + challenger.promise
+    )
     return worse or same_place(challenger, incumbent)
 
 
@@ -104,9 +131,17 @@ def better(challenger: Run, incumbent: Run) -> bool:
 
 
 def same_place(challenger: Run, incumbent: Run) -> bool:
-    """Means closer than half of what noise and search spread there, and values that agree to rounding or within five standard errors."""
+    """Means closer than half of what noise and search spread there, and values that agree to
+    rounding or within five standard errors.
+    """
     apart = abs(challenger.value - incumbent.value)
-    agree = apart <= max(5 * math.hypot(challenger.error, incumbent.error), 1e-9 * abs(incumbent.value))
+    agree = apart <= max(
+        5 * math.hypot(challenger.error, incumbent.error), 1e-9 * abs(incumbent.value)
+    )
     wide = np.maximum(np.linalg.norm(challenger.normal.root), np.linalg.norm(incumbent.normal.root))
     size = np.linalg.norm(incumbent.normal.mean)
-    return bool(agree and np.linalg.norm(challenger.normal.mean - incumbent.normal.mean) <= wide / 2 + 1e-6 * (1 + size))
+    return bool(
+        agree
+        and np.linalg.norm(challenger.normal.mean - incumbent.normal.mean)
+        <= wide / 2 + 1e-6 * (1 + size)
+    )

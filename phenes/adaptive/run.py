@@ -1,4 +1,6 @@
-"""One descent: CMA-ES with early Newton steps ("search"), then value-based Newton steps at the noise floor ("newton")."""
+"""One descent: CMA-ES with early Newton steps ("search"), then value-based Newton steps at the
+noise floor ("newton").
+"""
 
 import numpy as np
 
@@ -16,15 +18,30 @@ RETURN_WIDTH = 0.5  # of a search that goes back to where values differed, over 
 MOST_ROWS = 20_000  # of a run whose size is the population's doing
 
 
-def start(space: Space, mean: np.ndarray, width: float, popsize: int, value_noise: float = 0.0) -> Run:
+def start(
+    space: Space, mean: np.ndarray, width: float, popsize: int, value_noise: float = 0.0
+) -> Run:
     """A run from `mean` (in x) with `width` times the user's start width."""
     p = features_of(space.dim)
-    normal = Normal(space.to_y(mean), space.start() * width**2 + (np.diag(space.c) if space.full else space.c))
+    normal = Normal(
+        space.to_y(mean), space.start() * width**2 + (np.diag(space.c) if space.full else space.c)
+    )
     normal.settle(space.c)
     zero = np.zeros(space.dim)
-    # restarts double their populations; what is kept must not grow with them beyond what models and medians are made of
-    archive = Archive(space.dim, max(20 * p if space.full else 2 * p, min(20 * popsize, MOST_ROWS), 2 * popsize, 1000))
-    return Run(normal, cma.Paths(zero, zero), archive, popsize, next_fit=int(1.3 * axis_features(space.dim)) + 1, value_noise=value_noise)
+    # restarts double their populations; what is kept must not grow with them beyond what models and
+    # medians are made of
+    archive = Archive(
+        space.dim,
+        max(20 * p if space.full else 2 * p, min(20 * popsize, MOST_ROWS), 2 * popsize, 1000),
+    )
+    return Run(
+        normal,
+        cma.Paths(zero, zero),
+        archive,
+        popsize,
+        next_fit=int(1.3 * axis_features(space.dim)) + 1,
+        value_noise=value_noise,
+    )
 
 
 def tell(run: Run, space: Space, x: np.ndarray, f: np.ndarray) -> None:
@@ -62,7 +79,16 @@ def _generation(run: Run, space: Space) -> None:
         x, f = screen.population(run, space, x, f)
         cut = space.cuts(run.normal.mean, run.normal.search(space.c))
         longest, paired = np.sqrt(space.dim) + 3, screen.mirrors(space)
-        cma.update(run.normal, run.paths, space.to_y(x), f, longest, evaluated, paired, space.inside if cut else None)
+        cma.update(
+            run.normal,
+            run.paths,
+            space.to_y(x),
+            f,
+            longest,
+            evaluated,
+            paired,
+            space.inside if cut else None,
+        )
         run.normal.mean = space.inside(run.normal.mean)
         run.normal.settle(space.c)
     if run.evaluations >= run.next_fit:
@@ -78,7 +104,9 @@ def _generation(run: Run, space: Space) -> None:
 
 
 def _lost(run: Run, space: Space) -> None:
-    """Nothing but failures: back to the best point of this run with a narrower search, or the end if there is none."""
+    """Nothing but failures: back to the best point of this run with a narrower search, or the end
+    if there is none.
+    """
     run.barren = 0
     if run.archive.best() is None:
         run.finished = "f fails wherever this search looked"
@@ -102,7 +130,9 @@ def _go_back(run: Run, space: Space) -> None:
 
 
 def _plateau(run: Run, space: Space, value: float) -> None:
-    """A generation of equal values orders nothing: the search stays as it is, or goes back to where there was something better."""
+    """A generation of equal values orders nothing: the search stays as it is, or goes back to where
+    there was something better.
+    """
     run.flat += 1
     best = run.archive.best()
     if run.flat > FLAT:
@@ -112,7 +142,9 @@ def _plateau(run: Run, space: Space, value: float) -> None:
 
 
 def _judge(run: Run, space: Space) -> None:
-    """Ends a search that has not improved for long: the median of recent values, which no lucky sample moves."""
+    """Ends a search that has not improved for long: the median of recent values, which no lucky
+    sample moves.
+    """
     p = features_of(space.dim)
     _, f = run.archive.newest(max(300, 10 * run.popsize))
     if f.size:
@@ -120,7 +152,13 @@ def _judge(run: Run, space: Space) -> None:
         if median < run.best_median:
             run.best_median, run.best_at = median, run.evaluations
         recent, best = f[-max(20, run.popsize) :], run.archive.best()
-        if f.size >= 20 and np.ptp(recent) <= 1e-15 * abs(median) and np.ptp(f) > 0 and best is not None and recent.min() <= best[1]:
+        if (
+            f.size >= 20
+            and np.ptp(recent) <= 1e-15 * abs(median)
+            and np.ptp(f) > 0
+            and best is not None
+            and recent.min() <= best[1]
+        ):
             run.finished = "the values no longer differ in double precision"
     if run.evaluations - run.best_at > 60 * p * max(1.0, run.popsize / 30):
         if space.noisy:  # only values tell whether there is more to gain

@@ -1,7 +1,8 @@
 """A model chooses which of many candidates are worth an evaluation, and stands in for the others.
 
-n evaluated points and the others, which only the model values, are a population of `breadth` times n for the price of n. Ranks ask little
-of a model: it has to order points, not to explain their values. Whether it does is seen on every point before the model learns from it.
+n evaluated points and the others, which only the model values, are a population of `breadth` times
+n for the price of n. Ranks ask little of a model: it has to order points, not to explain their
+values. Whether it does is seen on every point before the model learns from it.
 """
 
 import numpy as np
@@ -20,7 +21,9 @@ ROWS_PER_FEATURE = 5
 
 
 def draw(run: Run, space: Space, n: int, rng: np.random.Generator) -> np.ndarray:
-    """n intended theta: the most promising of breadth * n; the others stay in the pool of the generation, as if they were realised."""
+    """n intended theta: the most promising of breadth * n; the others stay in the pool of the
+    generation, as if they were realised.
+    """
     if not mirrors(space):
         return space.intend(run.normal.draw(rng.standard_normal((n, space.dim))))
     total = round(n * run.breadth) if run.phase == "search" and run.surrogate else n
@@ -31,13 +34,16 @@ def draw(run: Run, space: Space, n: int, rng: np.random.Generator) -> np.ndarray
     rest = theta[order[n:]] + space.bias
     rest += space.to_x(rng.standard_normal(rest.shape) * np.sqrt(space.c))
     # whoever asks again and again and tells nothing must not fill the memory
-    run.pool = np.concatenate([run.pool.reshape(-1, space.dim), rest])[: round(BROADEST * max(n, run.popsize))]
+    run.pool = np.concatenate([run.pool.reshape(-1, space.dim), rest])[
+        : round(BROADEST * max(n, run.popsize))
+    ]
     return theta[order[:n]]
 
 
 def mirrors(space: Space) -> bool:
-    """Not in few dimensions, where the few pairs of a generation leave most directions unseen (a yield of three coordinates ended at 12
-    instead of 84 per cent), and not where x is not measured: values are noisy then, nothing orders them, averages need many directions.
+    """Not in few dimensions, where the few pairs of a generation leave most directions unseen (a
+    yield of three coordinates ended at 12 instead of 84 per cent), and not where x is not measured:
+    values are noisy then, nothing orders them, averages need many directions.
     """
     return space.dim >= FEWEST_DIMENSIONS and not space.smooth.any()
 
@@ -45,7 +51,8 @@ def mirrors(space: Space) -> bool:
 def mirrored(run: Run, n: int, dim: int, rng: np.random.Generator) -> np.ndarray:
     """Standard normal rows [n, d], each followed by its mirror image, over all calls of a run.
 
-    Of two opposite points one is rarely bad: a step away from the mean is seen from both sides, and slope and curvature are told apart.
+    Of two opposite points one is rarely bad: a step away from the mean is seen from both sides, and
+    slope and curvature are told apart.
     """
     waiting = run.unpaired.reshape(-1, dim)
     new = rng.standard_normal(((n - len(waiting) + 1) // 2, dim))
@@ -54,8 +61,12 @@ def mirrored(run: Run, n: int, dim: int, rng: np.random.Generator) -> np.ndarray
     return rows[:n]
 
 
-def population(run: Run, space: Space, x: np.ndarray, f: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The evaluated points x [n, d] with f [n], and those of the pool with what the model says, which has seen x by then."""
+def population(
+    run: Run, space: Space, x: np.ndarray, f: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The evaluated points x [n, d] with f [n], and those of the pool with what the model says,
+    which has seen x by then.
+    """
     if not mirrors(space):
         return x, f
     pool = run.pool.reshape(-1, space.dim)[: round((run.breadth - 1) * f.size)]
@@ -67,11 +78,15 @@ def population(run: Run, space: Space, x: np.ndarray, f: np.ndarray) -> tuple[np
     slope, level = _calibrate(run.surrogate.predict(x), f)
     if slope <= 0:
         return x, f
-    return np.concatenate([x, pool]), np.concatenate([f, level + slope * run.surrogate.predict(pool)])
+    return np.concatenate([x, pool]), np.concatenate(
+        [f, level + slope * run.surrogate.predict(pool)]
+    )
 
 
 def _calibrate(guess: np.ndarray, f: np.ndarray) -> tuple[float, float]:
-    """Slope and level of f on what the model says about the evaluated points: the others have to compare with these."""
+    """Slope and level of f on what the model says about the evaluated points: the others have to
+    compare with these.
+    """
     good = np.isfinite(f)
     if good.sum() < 3:
         return 0.0, 0.0
@@ -81,15 +96,22 @@ def _calibrate(guess: np.ndarray, f: np.ndarray) -> tuple[float, float]:
 
 
 def _judge(run: Run, x: np.ndarray, f: np.ndarray) -> None:
-    """Does the model order points that it has not seen as f does? Then more candidates, else fewer."""
+    """Does the model order points that it has not seen as f does? Then more candidates, else
+    fewer.
+    """
     good = np.isfinite(f)
     n = int(good.sum())
     if not run.surrogate or n < 3:
         return
-    guess, truth = (np.argsort(np.argsort(v[good], kind="stable")) - (n - 1) / 2 for v in (run.surrogate.predict(x), f))
+    guess, truth = (
+        np.argsort(np.argsort(v[good], kind="stable")) - (n - 1) / 2
+        for v in (run.surrogate.predict(x), f)
+    )
     now = float(guess @ truth / (truth @ truth))
     run.agreement += min(1.0, n / MEMORY) * (now - run.agreement)
-    run.breadth = min(BROADEST, 2 * run.breadth) if run.agreement > AGREEMENT else max(1.0, run.breadth / 2)
+    run.breadth = (
+        min(BROADEST, 2 * run.breadth) if run.agreement > AGREEMENT else max(1.0, run.breadth / 2)
+    )
 
 
 def _learn(run: Run, space: Space) -> surrogate.Surrogate:

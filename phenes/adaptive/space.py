@@ -1,13 +1,17 @@
-"""Coordinates in which the noise is simple: x = width * Q D y, and the noise of y has variances c of 0 or 1 and no correlations."""
+"""Coordinates in which the noise is simple: x = width * Q D y, and the noise of y has variances c
+of 0 or 1 and no correlations.
+"""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-# Beyond this many coordinates matrices are too dear (a generation would cost more than O(N d)): everything is diagonal there.
+# Beyond this many coordinates matrices are too dear (a generation would cost more than O(N d)):
+# everything is diagonal there.
 LARGEST_FULL = 200
 
-# A direction whose noise is below this fraction of the start width counts as noise free: nobody resolves it in double precision.
+# A direction whose noise is below this fraction of the start width counts as noise free: nobody
+# resolves it in double precision.
 SMALLEST_NOISE = 1e-7
 
 
@@ -22,7 +26,9 @@ class Space:
     bias: np.ndarray  # [d], E[x - theta]
     lower: np.ndarray  # [d], box of theta; -inf: none
     upper: np.ndarray
-    smooth: np.ndarray  # [d], standard deviations in x of noise that is not measured: F is smooth at this scale; 0 if not known
+    # [d], standard deviations in x of noise that is not measured: F is smooth at this scale; 0 if
+    # not known
+    smooth: np.ndarray
 
     @property
     def dim(self) -> int:
@@ -67,7 +73,9 @@ class Space:
         return bool(np.any(theta - std < self.lower) or np.any(theta + std > self.upper))
 
     def start(self) -> np.ndarray:
-        """Covariance in y of a search as wide as `width` in x, without noise: [d, d], or [d] if not full."""
+        """Covariance in y of a search as wide as `width` in x, without noise: [d, d], or [d] if not
+        full.
+        """
         if self.turn is None:
             return np.diag(self.scale**-2.0) if self.full else self.scale**-2.0
         root = self.turn / self.scale
@@ -78,16 +86,29 @@ class Space:
         if cov.ndim == 1:
             return np.sqrt(np.maximum(cov, 0.0)) * self.scale * self.width
         matrix = cov * np.outer(self.scale, self.scale)
-        variances = np.diag(matrix) if self.turn is None else np.sum((self.turn @ matrix) * self.turn, axis=1)
+        variances = (
+            np.diag(matrix)
+            if self.turn is None
+            else np.sum((self.turn @ matrix) * self.turn, axis=1)
+        )
         return np.sqrt(np.maximum(variances, 0.0)) * self.width
 
 
 def make_space(
-    cov: np.ndarray, width: np.ndarray, bias: np.ndarray, lower: np.ndarray, upper: np.ndarray, smooth: np.ndarray | None = None
+    cov: np.ndarray,
+    width: np.ndarray,
+    bias: np.ndarray,
+    lower: np.ndarray,
+    upper: np.ndarray,
+    smooth: np.ndarray | None = None,
 ) -> Space:
-    """Space of the noise covariance `cov` ([d] variances or [d, d]) for a search that starts as wide as `width` [d]."""
+    """Space of the noise covariance `cov` ([d] variances or [d, d]) for a search that starts as
+    wide as `width` [d].
+    """
     turn = None
-    if cov.ndim == 2 and (width.size > LARGEST_FULL or np.count_nonzero(cov - np.diag(np.diag(cov))) == 0):
+    if cov.ndim == 2 and (
+        width.size > LARGEST_FULL or np.count_nonzero(cov - np.diag(np.diag(cov))) == 0
+    ):
         cov = np.diag(cov)
     if cov.ndim == 1:
         noise = cov / width**2
@@ -96,4 +117,13 @@ def make_space(
         noise, turn = np.linalg.eigh((matrix + matrix.T) / 2)
     noise = np.where(noise > SMALLEST_NOISE**2, noise, 0.0)
     smooth = np.zeros(width.size) if smooth is None else smooth
-    return Space(width, turn, np.sqrt(np.where(noise > 0, noise, 1.0)), (noise > 0).astype(float), bias, lower, upper, smooth)
+    return Space(
+        width,
+        turn,
+        np.sqrt(np.where(noise > 0, noise, 1.0)),
+        (noise > 0).astype(float),
+        bias,
+        lower,
+        upper,
+        smooth,
+    )

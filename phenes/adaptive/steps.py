@@ -1,4 +1,6 @@
-"""Steps on models of f within a run: when a model is due, what is done with it, and when the final phase begins."""
+"""Steps on models of f within a run: when a model is due, what is done with it, and when the final
+phase begins.
+"""
 
 import dataclasses
 
@@ -10,7 +12,8 @@ from phenes.adaptive.quadratic import Fit, axis_features, dear, features_of
 from phenes.adaptive.space import Space
 from phenes.adaptive.state import Run
 
-# A model of this many features costs less time than a generation or two. Larger ones are tried less often (their cost grows like p^3).
+# A model of this many features costs less time than a generation or two. Larger ones are tried less
+# often (their cost grows like p^3).
 CHEAP_FEATURES = 100
 
 
@@ -23,9 +26,15 @@ def early_step(run: Run, space: Space) -> None:
         run.near = 0
         return
     excess = _excess_along(run, space, model.turn)
-    # with curvature along the axes only, wider only while it pays: what such a model misses grows faster than what it sees
+    # with curvature along the axes only, wider only while it pays: what such a model misses grows
+    # faster than what it sees
     median = float(np.median(run.archive.newest(run.popsize)[1]))
-    step = newton.early(model, excess, _confine(run, space, model), model.turn is not None or median < run.early_median)
+    step = newton.early(
+        model,
+        excess,
+        _confine(run, space, model),
+        model.turn is not None or median < run.early_median,
+    )
     run.early_median = median
     _keep(run)
     _apply(run, space, model, step)
@@ -46,21 +55,32 @@ def _due(run: Run, space: Space) -> Fit | None:
     model = estimate.model_of(run, space, max(2 * p, run.popsize + 10))
     wait = (model.features if model is not None else axis_features(space.dim)) // 2
     # models that keep failing wait longer and longer
-    run.failures = run.failures + 1 if model is not None and model.features == p and model.r2 < 0.95 else 0
-    run.next_fit = run.evaluations + max(wait * max(1, min(run.failures // 3, p // CHEAP_FEATURES)), run.popsize)
+    run.failures = (
+        run.failures + 1 if model is not None and model.features == p and model.r2 < 0.95 else 0
+    )
+    run.next_fit = run.evaluations + max(
+        wait * max(1, min(run.failures // 3, p // CHEAP_FEATURES)), run.popsize
+    )
     return model
 
 
 def _keep(run: Run) -> None:
-    """Remembers where the search was, and what the values after the step must stay below: well beyond the worst of now."""
+    """Remembers where the search was, and what the values after the step must stay below: well
+    beyond the worst of now.
+    """
     run.kept_mean, run.kept_cov = run.normal.mean.copy(), run.normal.cov.copy()
     f = run.archive.newest(run.popsize)[1]
     run.bar = float(2 * f.max() - np.median(f))
 
 
 def taken_back(run: Run, space: Space, f: np.ndarray) -> bool:
-    """True if the middle of the generation after an early step is far worse than all before it: then everything is as it was."""
-    failed = run.kept_mean.size > 0 and not float(np.median(np.where(np.isfinite(f), f, np.inf))) <= run.bar
+    """True if the middle of the generation after an early step is far worse than all before it:
+    then everything is as it was.
+    """
+    failed = (
+        run.kept_mean.size > 0
+        and not float(np.median(np.where(np.isfinite(f), f, np.inf))) <= run.bar
+    )
     if failed:
         run.normal.mean, run.normal.cov = run.kept_mean, run.kept_cov
         run.pool = np.empty((0, space.dim))  # candidates of the search that is given up
@@ -71,7 +91,8 @@ def taken_back(run: Run, space: Space, f: np.ndarray) -> bool:
 
 
 def _watch(run: Run, space: Space, model: Fit) -> None:
-    """Without noise on the inputs: is it on the values? Then what is not explained stays as large while the search becomes narrow.
+    """Without noise on the inputs: is it on the values? Then what is not explained stays as large
+    while the search becomes narrow.
 
     Thirty times narrower: ripples in f that a wide search cannot explain are smooth by then.
     """
@@ -94,7 +115,9 @@ def blind(run: Run, space: Space) -> bool:
 
 
 def look_through(run: Run, space: Space) -> None:
-    """The values are noisy: back to the width at which the signal was lost, and on with averages."""
+    """The values are noisy: back to the width at which the signal was lost, and on with
+    averages.
+    """
     run.value_noise = run.blind_residual
     run.normal.cov = run.normal.cov * np.exp(2 * (run.blind_width - run.normal.log_width))
     run.normal.settle(space.c)
@@ -111,13 +134,17 @@ def enter_final(run: Run, space: Space) -> None:
 
 def _start_log_width(space: Space) -> float:
     cov = space.start()
-    return float(np.mean(np.log(cov)) / 2 if cov.ndim == 1 else np.linalg.slogdet(cov)[1] / (2 * space.dim))
+    return float(
+        np.mean(np.log(cov)) / 2 if cov.ndim == 1 else np.linalg.slogdet(cov)[1] / (2 * space.dim)
+    )
 
 
 def _wide_enough(run: Run, space: Space) -> bool:
-    """As wide as the noise that is declared but not measured, or twice as wide as where the signal was lost.
+    """As wide as the noise that is declared but not measured, or twice as wide as where the signal
+    was lost.
 
-    F is smooth at the scale of that noise, and no quadratic far beyond: averages have to do the rest.
+    F is smooth at the scale of that noise, and no quadratic far beyond: averages have to do the
+    rest.
     """
     if not space.smooth.any():
         return False
@@ -133,7 +160,9 @@ def _excess_along(run: Run, space: Space, turn: np.ndarray | None) -> np.ndarray
 
 def _confine(run: Run, space: Space, model: Fit) -> newton.Confine:
     """What the box makes of the model's advice."""
-    return lambda u, curvature: box.nearest(space, run.normal, model.turn, u, curvature) if space.boxed else u
+    return lambda u, curvature: (
+        box.nearest(space, run.normal, model.turn, u, curvature) if space.boxed else u
+    )
 
 
 def _apply(run: Run, space: Space, model: Fit, step: newton.Step) -> None:
@@ -145,19 +174,25 @@ def _apply(run: Run, space: Space, model: Fit, step: newton.Step) -> None:
 
 
 def final_step(run: Run, space: Space) -> None:
-    """In the final phase, when a model is due: a step; then more data if it was within the errors, newer data if not."""
+    """In the final phase, when a model is due: a step; then more data if it was within the errors,
+    newer data if not.
+    """
     p = features_of(space.dim)
     own = run.evaluations - run.entered
     least = max(run.popsize, p // 4 if p <= 2 * CHEAP_FEATURES else p // 2)
     run.next_fit = run.evaluations + max(int(0.3 * own), least)
-    if run.kept_mean.size and taken_back(run, space, run.archive.raw(run.evaluations - run.stepped)):
+    if run.kept_mean.size and taken_back(
+        run, space, run.archive.raw(run.evaluations - run.stepped)
+    ):
         return
     model, z, f = estimate.rich_model_of(run, space, own)
     if model is None:
         return
     run.generation += 1
     step = newton.final(model, not space.noisy, _confine(run, space, model))
-    if not space.noisy and (run.normal.log_width > _start_log_width(space) or _wide_enough(run, space)):
+    if not space.noisy and (
+        run.normal.log_width > _start_log_width(space) or _wide_enough(run, space)
+    ):
         # wider than it began: whoever sees nothing even there will not see more from further out
         step = dataclasses.replace(step, factors=np.minimum(step.factors, 1.0))
     run.promise = float(-model.g @ step.move)
@@ -165,12 +200,19 @@ def final_step(run: Run, space: Space) -> None:
     _keep(run)
     run.stepped = run.evaluations
     _apply(run, space, model, step)
-    # what a poor model does not see may still be there: F has to be known well beside what the noise costs
+    # what a poor model does not see may still be there: F has to be known well beside what the
+    # noise costs
     unsure = space.noisy and run.error > 0.1 * abs(run.noise_cost) and own < 12 * p
-    if own >= max(3 * p, 400) and step.factors.max() <= 1.5 and (step.length < 0.15 or step.signal < 4) and not unsure:
+    if (
+        own >= max(3 * p, 400)
+        and step.factors.max() <= 1.5
+        and (step.length < 0.15 or step.signal < 4)
+        and not unsure
+    ):
         run.finished = "the steps of the mean are below what the noise resolves"
     if step.signal > 4:
         run.next_fit = run.evaluations + least  # still on the way
     if step.signal > 4 and step.length > 1:
-        # so the older half of the samples is from elsewhere; not more, because it may be a false alarm
+        # so the older half of the samples is from elsewhere; not more, because it may be a false
+        # alarm
         run.entered = max(run.entered, run.evaluations - max(2 * p, own // 2))

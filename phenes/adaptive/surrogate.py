@@ -1,7 +1,8 @@
-"""A quadratic that orders points as f does: least squares in which good points weigh more. In coordinates of x, so that it lasts.
+"""A quadratic that orders points as f does: least squares in which good points weigh more. In
+coordinates of x, so that it lasts.
 
-It has curvature along the principal axes of the search only: with all of it, it needs so many rows that most are from elsewhere. At d = 40
-that made it worse, at d = 10 no better.
+It has curvature along the principal axes of the search only: with all of it, it needs so many rows
+that most are from elsewhere. At d = 40 that made it worse, at d = 10 no better.
 """
 
 from dataclasses import dataclass, field
@@ -12,12 +13,15 @@ from phenes.adaptive.normal import Normal
 from phenes.adaptive.quadratic import ROWS_PER_FEATURE, axis_features, design, solve
 from phenes.adaptive.space import Space
 
-BEST_OVER_WORST = 20.0  # weight of the best row over that of the worst: good points are where the search is going
+# weight of the best row over that of the worst: good points are where the search is going
+BEST_OVER_WORST = 20.0
 
 
 @dataclass
 class Surrogate:
-    """f = level + scale features(z)' coefficients, z = (x - centre) axes; without coefficients there is no model."""
+    """f = level + scale features(z)' coefficients, z = (x - centre) axes; without coefficients
+    there is no model.
+    """
 
     centre: np.ndarray = field(default_factory=lambda: np.empty(0))
     axes: np.ndarray = field(default_factory=lambda: np.empty(0))  # [d, d], or [d] if diagonal
@@ -30,7 +34,9 @@ class Surrogate:
 
     def predict(self, x: np.ndarray) -> np.ndarray:
         """Values at rows x."""
-        return self.level + self.scale * (design(_turned(x - self.centre, self.axes), False) @ self.coefficients)
+        return self.level + self.scale * (
+            design(_turned(x - self.centre, self.axes), False) @ self.coefficients
+        )
 
 
 def learn(x: np.ndarray, f: np.ndarray, space: Space, normal: Normal) -> Surrogate:
@@ -44,8 +50,12 @@ def learn(x: np.ndarray, f: np.ndarray, space: Space, normal: Normal) -> Surroga
     centre, axes = space.to_x(normal.mean), _axes(space, normal)
     rank = np.argsort(np.argsort(f, kind="stable")) / f.size
     weight = np.sqrt(BEST_OVER_WORST + (1 - BEST_OVER_WORST) * rank)
-    coefficients = solve(design(_turned(x - centre, axes), False) * weight[:, None], weight * (f - level) / scale)
-    return Surrogate() if coefficients is None else Surrogate(centre, axes, coefficients, level, scale)
+    coefficients = solve(
+        design(_turned(x - centre, axes), False) * weight[:, None], weight * (f - level) / scale
+    )
+    return (
+        Surrogate() if coefficients is None else Surrogate(centre, axes, coefficients, level, scale)
+    )
 
 
 def _turned(r: np.ndarray, axes: np.ndarray) -> np.ndarray:

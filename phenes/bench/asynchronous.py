@@ -1,9 +1,10 @@
 """What it costs and buys not to wait for the slowest of a generation.
 
-Evaluations take random times (log-normal, the 90th percentile three times the median). The clock is a simulated one: workers are free when
-the last of what they had is done, so that the numbers do not depend on the machine. Until the recommendation is as close to the optimum,
-`minimize` by generations and asynchronous `minimize` are compared in evaluations and in time. Generations are at least as large as there
-are workers, so that none is idle for want of work.
+Evaluations take random times (log-normal, the 90th percentile three times the median). The clock is
+a simulated one: workers are free when the last of what they had is done, so that the numbers do not
+depend on the machine. Until the recommendation is as close to the optimum, `minimize` by
+generations and asynchronous `minimize` are compared in evaluations and in time. Generations are at
+least as large as there are workers, so that none is idle for want of work.
 """
 
 import heapq
@@ -21,7 +22,9 @@ SIGMA = math.log(3) / 1.2816  # of the logarithm of the times
 
 @dataclass(frozen=True)
 class Settings:
-    """seeds: runs of each. workers: how many evaluate at once. target: weighted squared distance to the optimum, beside that at x0."""
+    """seeds: runs of each. workers: how many evaluate at once. target: weighted squared distance to
+    the optimum, beside that at x0.
+    """
 
     dim: int = 10
     workers: tuple[int, ...] = (2, 10, 40)
@@ -37,7 +40,9 @@ class Settings:
 
 @dataclass(frozen=True)
 class Row:
-    """Medians over seeds. evaluations and time: asynchronous / by generations, below 1 where not waiting wins."""
+    """Medians over seeds. evaluations and time: asynchronous / by generations, below 1 where not
+    waiting wins.
+    """
 
     function: str
     workers: int
@@ -63,14 +68,25 @@ class Function(NamedTuple):
 def functions(dim: int) -> dict[str, Function]:
     """The last is not smooth at the optimum: quadratic models are of little use there."""
     wide = 10 ** np.linspace(0, 3, dim)
-    return {"sphere": Function(np.ones(dim)), "ellipsoid": Function(wide), "sharp": Function(np.ones(dim), 1.0)}
+    return {
+        "sphere": Function(np.ones(dim)),
+        "ellipsoid": Function(wide),
+        "sharp": Function(np.ones(dim), 1.0),
+    }
 
 
-def run(settings: Settings, progress: Callable[[int, int], None] = lambda done, total: None) -> list[Row]:
-    rows, cases = [], [(name, f, w) for name, f in functions(settings.dim).items() for w in settings.workers]
+def run(
+    settings: Settings, progress: Callable[[int, int], None] = lambda done, total: None
+) -> list[Row]:
+    rows, cases = (
+        [],
+        [(name, f, w) for name, f in functions(settings.dim).items() for w in settings.workers],
+    )
     for k, (name, f, workers) in enumerate(cases):
         seeds = range(settings.seed, settings.seed + settings.seeds)
-        pairs = [[solve(f, workers, seed, settings, waits) for waits in (True, False)] for seed in seeds]
+        pairs = [
+            [solve(f, workers, seed, settings, waits) for waits in (True, False)] for seed in seeds
+        ]
         ends = np.array(pairs, float)  # [seed, way, (evaluations, time)]
         both = ends[np.isfinite(ends).all(axis=(1, 2))]
         ratio = np.median(both[:, 1] / both[:, 0], axis=0) if len(both) else np.full(2, np.nan)
@@ -80,7 +96,9 @@ def run(settings: Settings, progress: Callable[[int, int], None] = lambda done, 
     return rows
 
 
-def solve(f: Function, workers: int, seed: int, settings: Settings, waits: bool) -> tuple[float, float]:
+def solve(
+    f: Function, workers: int, seed: int, settings: Settings, waits: bool
+) -> tuple[float, float]:
     """Evaluations and time until the target; infinite if it was not reached."""
     x0 = np.full(f.a.size, 2.0)
     popsize = max(workers, 4 + int(3 * math.log(f.a.size))) if waits else None
@@ -111,7 +129,9 @@ class _World:
 
     def next(self) -> None:
         while len(self.under_way) < self.workers:
-            heapq.heappush(self.under_way, (self.clock + self._duration(), self.asked, self.opt.ask(1)))
+            heapq.heappush(
+                self.under_way, (self.clock + self._duration(), self.asked, self.opt.ask(1))
+            )
             self.asked += 1
         self.clock, _, theta = heapq.heappop(self.under_way)
         self._tell(theta)
@@ -125,14 +145,31 @@ class _World:
 
 
 def as_json(rows: list[Row]) -> dict[str, Any]:
-    return {"rows": [{k: None if isinstance(v, float) and np.isnan(v) else v for k, v in asdict(row).items()} for row in rows]}
+    return {
+        "rows": [
+            {k: None if isinstance(v, float) and np.isnan(v) else v for k, v in asdict(row).items()}
+            for row in rows
+        ]
+    }
 
 
 def table(rows: list[Row]) -> Any:
     from rich.table import Table
 
-    out = Table("function", "workers", "evaluations by generations", "evaluations, ratio", "time, ratio", "runs that reached the target")
+    out = Table(
+        "function",
+        "workers",
+        "evaluations by generations",
+        "evaluations, ratio",
+        "time, ratio",
+        "runs that reached the target",
+    )
     for row in rows:
-        numbers = (f"{row.generations_evaluations:.0f}", f"{row.evaluations:.2f}", f"{row.time:.2f}", str(row.reached))
+        numbers = (
+            f"{row.generations_evaluations:.0f}",
+            f"{row.evaluations:.2f}",
+            f"{row.time:.2f}",
+            str(row.reached),
+        )
         out.add_row(row.function, str(row.workers), *numbers)
     return out

@@ -1,6 +1,8 @@
-"""The memory of a long run: resident size of the process after so many evaluations, each kind of run in a process of its own.
+"""The memory of a long run: resident size of the process after so many evaluations, each kind of
+run in a process of its own.
 
-The target moves, so that no run is finished before its evaluations are used up; what a run keeps does not depend on that.
+The target moves, so that no run is finished before its evaluations are used up; what a run keeps
+does not depend on that.
 """
 
 import json
@@ -70,20 +72,28 @@ class Meter:
 
 
 def resident() -> float:
-    """Megabytes of this process; the largest so far where the system does not say how many there are now."""
+    """Megabytes of this process; the largest so far where the system does not say how many there
+    are now.
+    """
     status = Path("/proc/self/status")
     if status.exists():
         line = next(line for line in status.read_text().splitlines() if line.startswith("VmRSS"))
         return int(line.split()[1]) / 1024
     import resource
 
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1024 if sys.platform == "linux" else 1024**2)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (
+        1024 if sys.platform == "linux" else 1024**2
+    )
 
 
 def measure(kind: str, settings: Settings) -> list[tuple[int, float]]:
     """In this process."""
     meter, f, x0 = Meter(settings.marks), Moving(), np.zeros(settings.dim)
-    options: dict[str, Any] = {"budget": settings.marks[-1], "popsize": settings.popsize, "seed": settings.seed}
+    options: dict[str, Any] = {
+        "budget": settings.marks[-1],
+        "popsize": settings.popsize,
+        "seed": settings.seed,
+    }
     if kind == "ask and tell":
         opt = phenes.Optimizer(x0, 0.5, 0.1, **options)
         rng = np.random.default_rng(settings.seed)
@@ -95,19 +105,30 @@ def measure(kind: str, settings: Settings) -> list[tuple[int, float]]:
         return meter.found
     with tempfile.TemporaryDirectory() as folder:
         kept = Path(folder) / "run.db" if kind == "with a checkpoint" else None
-        phenes.minimize(f, x0, 0.5, 0.1, vectorized=True, callback=meter, checkpoint=kept, **options)
+        phenes.minimize(
+            f, x0, 0.5, 0.1, vectorized=True, callback=meter, checkpoint=kept, **options
+        )
     return meter.found
 
 
-def run(settings: Settings, progress: Callable[[int, int], None] = lambda done, total: None) -> list[Row]:
+def run(
+    settings: Settings, progress: Callable[[int, int], None] = lambda done, total: None
+) -> list[Row]:
     rows = []
     for k, kind in enumerate(settings.kinds):
         progress(k, len(settings.kinds))
-        given = {"marks": settings.marks, "dim": settings.dim, "popsize": settings.popsize, "seed": settings.seed}
+        given = {
+            "marks": settings.marks,
+            "dim": settings.dim,
+            "popsize": settings.popsize,
+            "seed": settings.seed,
+        }
         command = [sys.executable, "-m", "phenes.bench.memory", kind, json.dumps(given)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
-            raise RuntimeError(f"the run {kind} ended with code {done.returncode}: {done.stderr[-500:]}")
+            raise RuntimeError(
+                f"the run {kind} ended with code {done.returncode}: {done.stderr[-500:]}"
+            )
         marks, sizes = zip(*json.loads(done.stdout.splitlines()[-1]), strict=True)
         rows.append(Row(kind, marks, sizes))
     progress(len(settings.kinds), len(settings.kinds))
@@ -115,7 +136,15 @@ def run(settings: Settings, progress: Callable[[int, int], None] = lambda done, 
 
 
 def as_json(rows: list[Row]) -> dict[str, Any]:
-    return {"rows": [{"kind": row.kind, "megabytes": dict(zip(map(str, row.evaluations), row.megabytes, strict=True))} for row in rows]}
+    return {
+        "rows": [
+            {
+                "kind": row.kind,
+                "megabytes": dict(zip(map(str, row.evaluations), row.megabytes, strict=True)),
+            }
+            for row in rows
+        ]
+    }
 
 
 def table(rows: list[Row]) -> Any:

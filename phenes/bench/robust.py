@@ -1,7 +1,9 @@
-"""The published problems with noisy inputs: regret of phenes and of cmaes against evaluations, over many seeds.
+"""The published problems with noisy inputs: regret of phenes and of cmaes against evaluations, over
+many seeds.
 
-Regret is g* - g at the recommended point, by quadrature: no luck of the draw in it. Everybody starts uniformly in the box with a quarter of
-its side as the first step, is told the box, and starts again as in `peers` when it stops itself.
+Regret is g* - g at the recommended point, by quadrature: no luck of the draw in it. Everybody
+starts uniformly in the box with a quarter of its side as the first step, is told the box, and
+starts again as in `peers` when it stops itself.
 """
 
 import contextlib
@@ -27,7 +29,8 @@ CONTENDERS: dict[str, Callable[..., Search]] = {
     "cmaes lr_adapt": functools.partial(Cmaes, lr_adapt=True),
     "cmaes lr_adapt, told x": functools.partial(Cmaes, lr_adapt=True, told_x=True),
 }
-ASKED = {"sine": 1e-3, "mixture of Gaussians": 1e-3, "polynomial": 0.02, "Hartmann 3": 1e-3}  # of phenes, at the end
+# of phenes, at the end
+ASKED = {"sine": 1e-3, "mixture of Gaussians": 1e-3, "polynomial": 0.02, "Hartmann 3": 1e-3}
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,11 @@ class Settings:
         object.__setattr__(self, "evaluations", tuple(self.evaluations))
         if self.seeds < 1:
             raise ValueError(f"seeds must be at least 1, got {self.seeds}")
-        if not self.evaluations or self.evaluations[0] < 1 or list(self.evaluations) != sorted(set(self.evaluations)):
+        if (
+            not self.evaluations
+            or self.evaluations[0] < 1
+            or list(self.evaluations) != sorted(set(self.evaluations))
+        ):
             raise ValueError(f"evaluations must be positive and rise, got {self.evaluations}")
 
     @classmethod
@@ -50,7 +57,9 @@ class Settings:
 
 @dataclass(frozen=True)
 class Row:
-    """Regret of one contender on one problem: quantiles over seeds at each number of evaluations."""
+    """Regret of one contender on one problem: quantiles over seeds at each number of
+    evaluations.
+    """
 
     problem: str
     contender: str
@@ -65,15 +74,22 @@ class Task(NamedTuple):
     contender: str
 
 
-def run(settings: Settings, progress: Callable[[int, int], None] = lambda done, total: None, processes: int | None = None) -> list[Row]:
+def run(
+    settings: Settings,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+    processes: int | None = None,
+) -> list[Row]:
     """All problems and contenders, on all cores."""
     tasks = [Task(k, name) for k in range(len(ROBUST)) for name in CONTENDERS]
     rows: dict[Task, Row] = {}
     progress(0, len(tasks))
-    for answer in workers.each(functools.partial(regrets, settings), tasks, processes or workers.count()):
+    for answer in workers.each(
+        functools.partial(regrets, settings), tasks, processes or workers.count()
+    ):
         if answer.error is not None:
             raise RuntimeError(
-                f"{answer.task.contender} failed on {ROBUST[answer.task.problem].name}: {answer.error.strip().splitlines()[-1]}"
+                f"{answer.task.contender} failed on {ROBUST[answer.task.problem].name}:"
+                f" {answer.error.strip().splitlines()[-1]}"
             )
         rows[answer.task] = answer.result
         progress(len(rows), len(tasks))
@@ -82,7 +98,9 @@ def run(settings: Settings, progress: Callable[[int, int], None] = lambda done, 
 
 def regrets(settings: Settings, task: Task) -> Row:
     problem = ROBUST[task.problem]
-    each = np.array([_run(settings, problem, task.contender, seed) for seed in range(settings.seeds)])
+    each = np.array(
+        [_run(settings, problem, task.contender, seed) for seed in range(settings.seeds)]
+    )
     low, median, high = (tuple(q.tolist()) for q in np.quantile(each, [0.25, 0.5, 0.75], axis=0))
     return Row(problem.name, task.contender, settings.evaluations, median, low, high)
 
@@ -95,7 +113,10 @@ def _run(settings: Settings, problem: RobustProblem, contender: str, seed: int) 
     first = Start(x0, float(np.mean(high - low)) / 4, problem.sigma, seed, bounds=problem.bounds)
     make = CONTENDERS[contender]
     make = functools.partial(make, budget=budget) if contender.startswith("phenes") else make
-    world, search = World(problem.minimised, problem.sigma, budget, rng), Restarts(make, first, lambda: rng.uniform(low, high))
+    world, search = (
+        World(problem.minimised, problem.sigma, budget, rng),
+        Restarts(make, first, lambda: rng.uniform(low, high)),
+    )
     counts, points = [0], [x0]
     with warnings.catch_warnings(), contextlib.suppress(Exhausted):
         warnings.simplefilter("ignore")  # of the libraries: trouble shows in the regret
@@ -112,20 +133,40 @@ def table(rows: list[Row]) -> Any:
     from rich.table import Table
 
     out = Table(
-        title="Median regret g* - g over seeds", caption=f"asked of phenes at the end: {', '.join(f'{k} {v:g}' for k, v in ASKED.items())}"
+        title="Median regret g* - g over seeds",
+        caption=f"asked of phenes at the end: {', '.join(f'{k} {v:g}' for k, v in ASKED.items())}",
     )
-    for name in ("problem", "contender", *(f"{n}" for n in rows[0].evaluations), "quartiles at the end"):
+    for name in (
+        "problem",
+        "contender",
+        *(f"{n}" for n in rows[0].evaluations),
+        "quartiles at the end",
+    ):
         out.add_column(name, justify="left" if name in ("problem", "contender") else "right")
     previous = None
     for row in rows:
         if row.problem != previous:
             out.add_section()
         name, previous = "" if row.problem == previous else row.problem, row.problem
-        out.add_row(name, row.contender, *(f"{m:.2g}" for m in row.median), f"{row.low[-1]:.2g} to {row.high[-1]:.2g}")
+        out.add_row(
+            name,
+            row.contender,
+            *(f"{m:.2g}" for m in row.median),
+            f"{row.low[-1]:.2g} to {row.high[-1]:.2g}",
+        )
     return out
 
 
 def as_json(rows: list[Row]) -> dict[str, Any]:
     """Plain numbers and strings. reached: whether phenes ends within what is asked of it."""
-    reached = {row.problem: row.median[-1] <= ASKED[row.problem] for row in rows if row.contender == "phenes"}
-    return {"benchmark": "robust", "asked": ASKED, "reached": reached, "rows": [asdict(row) for row in rows]}
+    reached = {
+        row.problem: row.median[-1] <= ASKED[row.problem]
+        for row in rows
+        if row.contender == "phenes"
+    }
+    return {
+        "benchmark": "robust",
+        "asked": ASKED,
+        "reached": reached,
+        "rows": [asdict(row) for row in rows],
+    }

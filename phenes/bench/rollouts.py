@@ -1,7 +1,9 @@
-"""Steps of neural policies a second: `phenes.rl.rollouts` beside Gymnasium's synchronous vector environment, in one run.
+"""Steps of neural policies a second: `phenes.rl.rollouts` beside Gymnasium's synchronous vector
+environment, in one run.
 
-The job is one episode of each individual. Gymnasium's environments go on until the last of these episodes has ended, as ours do; its steps
-are counted twice, those of these episodes alone (`ratio`) and all that it took, also those of episodes nobody asked for (`least`).
+The job is one episode of each individual. Gymnasium's environments go on until the last of these
+episodes has ended, as ours do; its steps are counted twice, those of these episodes alone (`ratio`)
+and all that it took, also those of episodes nobody asked for (`least`).
 """
 
 import time
@@ -22,7 +24,9 @@ BALANCE = (0.05, 0.2, 1.0, 0.4)  # a pole is held up by pushing into this direct
 
 @dataclass(frozen=True)
 class Settings:
-    """limit: steps after which episodes are cut off here. repeats: of both sides, taking turns; the fastest counts."""
+    """limit: steps after which episodes are cut off here. repeats: of both sides, taking turns; the
+    fastest counts.
+    """
 
     environments: tuple[str, ...] = ("CartPole-v1", "Pendulum-v1", "Swimmer-v5")
     popsize: int = 100
@@ -41,7 +45,9 @@ class Settings:
 
 @dataclass(frozen=True)
 class Row:
-    """ours, gymnasium: microseconds a step. length: mean steps of an episode. least: with all steps of Gymnasium counted."""
+    """ours, gymnasium: microseconds a step. length: mean steps of an episode. least: with all steps
+    of Gymnasium counted.
+    """
 
     environment: str
     policies: str
@@ -66,7 +72,11 @@ class Job:
 
 def run(settings: Settings, progress: Progress = lambda done, total: None) -> list[Row]:
     """In single precision, as policies are trained."""
-    cases = [(name, kind) for name in settings.environments for kind in ("untrained", *(["balancing"] if name == "CartPole-v1" else []))]
+    cases = [
+        (name, kind)
+        for name in settings.environments
+        for kind in ("untrained", *(["balancing"] if name == "CartPole-v1" else []))
+    ]
     rows = []
     progress(0, len(cases))
     with jax.enable_x64(False):
@@ -95,7 +105,16 @@ def _measure(settings: Settings, name: str, kind: str) -> Row:
             times.append((seconds / steps, other / counted, other / taken))
     env.close()
     ours, gymnasium, everything = (1e6 * min(column) for column in zip(*times, strict=True))
-    return Row(name, kind, settings.popsize, steps / settings.popsize, ours, gymnasium, gymnasium / ours, everything / ours)
+    return Row(
+        name,
+        kind,
+        settings.popsize,
+        steps / settings.popsize,
+        ours,
+        gymnasium,
+        gymnasium / ours,
+        everything / ours,
+    )
 
 
 def _job(settings: Settings, spaces: Any, kind: str, limit: int) -> Job:
@@ -105,27 +124,36 @@ def _job(settings: Settings, spaces: Any, kind: str, limit: int) -> Job:
     made, theta = policy(key, spaces, HIDDEN.get(spaces.name, (64, 64)), normalise=False)
     if kind == "balancing":
         theta = _balancing(made, theta)
-    noise = jax.random.normal(jax.random.fold_in(key, 1), (settings.popsize, theta.size), theta.dtype)
+    noise = jax.random.normal(
+        jax.random.fold_in(key, 1), (settings.popsize, theta.size), theta.dtype
+    )
     keys = jax.random.split(jax.random.fold_in(key, 2), settings.popsize)
     return Job(spaces.name, made, theta[None] + 0.02 * noise, keys, limit)
 
 
 def _balancing(policy: Any, theta: Any) -> Any:
-    """One unit of each layer carries the direction into which to push: policies whose episodes are long, without training any."""
+    """One unit of each layer carries the direction into which to push: policies whose episodes are
+    long, without training any.
+    """
     first, second, last = (np.zeros_like(layer.weight) for layer in policy.unravel(theta).layers)
     first[0], second[0, 0], last[:, 0] = BALANCE, 1, (-50, 50)
-    flat = [part.ravel() for weight in (first, second, last) for part in (weight, np.zeros(len(weight)))]
+    flat = [
+        part.ravel() for weight in (first, second, last) for part in (weight, np.zeros(len(weight)))
+    ]
     return jnp.asarray(np.concatenate(flat), theta.dtype)
 
 
 def _synchronous(job: Job) -> Callable[[], tuple[int, int]]:
-    """Plays the job once: (steps of first episodes, all steps). The policies are evaluated as ours are on the host, all in one call."""
+    """Plays the job once: (steps of first episodes, all steps). The policies are evaluated as ours
+    are on the host, all in one call.
+    """
     import gymnasium
 
     from phenes.rl.rollouts.host import Actors
 
     n = len(job.theta)
-    options = {"max_episode_steps": job.limit, "disable_env_checker": True}  # the checker would slow it down
+    # the checker would slow it down
+    options = {"max_episode_steps": job.limit, "disable_env_checker": True}
     envs = gymnasium.make_vec(job.name, num_envs=n, vectorization_mode="sync", **options)
 
     def play() -> tuple[int, int]:
@@ -145,7 +173,12 @@ def table(rows: list[Row]) -> Any:
     """For people, as a `rich` table."""
     from rich.table import Table
 
-    out = Table(title="Microseconds a step, one episode of each policy: phenes, and Gymnasium's SyncVectorEnv with the same policies")
+    out = Table(
+        title=(
+            "Microseconds a step, one episode of each policy: phenes, and Gymnasium's SyncVectorEnv"
+            " with the same policies"
+        )
+    )
     for name in (
         "environment",
         "policies",
@@ -158,7 +191,13 @@ def table(rows: list[Row]) -> Any:
     ):
         out.add_column(name, justify="left" if name in ("environment", "policies") else "right")
     for r in rows:
-        numbers = (f"{r.length:.1f}", f"{r.ours:.2f}", f"{r.gymnasium:.1f}", f"{r.ratio:.1f}", f"{r.least:.1f}")
+        numbers = (
+            f"{r.length:.1f}",
+            f"{r.ours:.2f}",
+            f"{r.gymnasium:.1f}",
+            f"{r.ratio:.1f}",
+            f"{r.least:.1f}",
+        )
         out.add_row(r.environment, r.policies, str(r.popsize), *numbers)
     return out
 

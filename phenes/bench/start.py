@@ -1,7 +1,9 @@
-"""What a user waits for: the first call of `phenes.minimize` in a new process, and ask and tell beside pycma and cmaes.
+"""What a user waits for: the first call of `phenes.minimize` in a new process, and ask and tell
+beside pycma and cmaes.
 
-The start is measured in fresh interpreters, import and call apart. Ask and tell are timed in rounds that visit each library in turn, on
-the same objectives with the same noise; what counts are ratios within a round.
+The start is measured in fresh interpreters, import and call apart. Ask and tell are timed in rounds
+that visit each library in turn, on the same objectives with the same noise; what counts are ratios
+within a round.
 """
 
 import functools
@@ -21,7 +23,8 @@ from phenes.bench.peers.libraries import Cmaes, Phenes, Pycma, Search, Start
 from phenes.bench.peers.world import Exhausted, World
 
 OURS = "phenes"
-# the first script of the documentation; names are loaded when they are first used, so they are used before the call is timed
+# the first script of the documentation; names are loaded when they are first used, so they are used
+# before the call is timed
 COLD = """
 import json, sys, time
 clock = [time.perf_counter()]
@@ -37,7 +40,9 @@ print(json.dumps([*np.diff(clock), result.nfev]))
 
 @dataclass(frozen=True)
 class Settings:
-    """repeats: fresh processes. budget: of the first call. rounds, evaluations: of ask and tell, at `wide` dimensions and popsize."""
+    """repeats: fresh processes. budget: of the first call. rounds, evaluations: of ask and tell, at
+    `wide` dimensions and popsize.
+    """
 
     dim: int = 10
     budget: int = 20_000
@@ -53,7 +58,10 @@ class Settings:
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
         if self.evaluations < 2 * self.popsize:
-            raise ValueError(f"evaluations must be at least two populations, {2 * self.popsize}, got {self.evaluations}")
+            raise ValueError(
+                f"evaluations must be at least two populations, {2 * self.popsize}, got"
+                f" {self.evaluations}"
+            )
 
     @classmethod
     def quick(cls) -> "Settings":
@@ -62,7 +70,9 @@ class Settings:
 
 @dataclass(frozen=True)
 class Row:
-    """Seconds, the median; for ask and tell of one evaluation. ratio: to phenes in the same rounds."""
+    """Seconds, the median; for ask and tell of one evaluation. ratio: to phenes in the same
+    rounds.
+    """
 
     section: str
     name: str
@@ -72,7 +82,9 @@ class Row:
     ratio: float | None = None
 
 
-def run(settings: Settings, progress: Callable[[int, int], None] = lambda done, total: None) -> list[Row]:
+def run(
+    settings: Settings, progress: Callable[[int, int], None] = lambda done, total: None
+) -> list[Row]:
     total = settings.repeats + 2 * settings.rounds
     cold = []
     for k in range(settings.repeats):
@@ -91,7 +103,9 @@ def _cold(settings: Settings) -> dict[str, float]:
     done = subprocess.run(process, capture_output=True, text=True, check=False)
     whole = time.perf_counter() - started
     if done.returncode:
-        raise RuntimeError(f"the first call of minimize failed: {done.stderr.strip().splitlines()[-1]}")
+        raise RuntimeError(
+            f"the first call of minimize failed: {done.stderr.strip().splitlines()[-1]}"
+        )
     imported, first, second, used = json.loads(done.stdout.splitlines()[-1])
     call = f"call of minimize, d = {settings.dim}, {used} evaluations"
     return {
@@ -103,7 +117,12 @@ def _cold(settings: Settings) -> dict[str, float]:
     }
 
 
-def _overheads(settings: Settings, name: str, f: Callable[[np.ndarray], np.ndarray], step: Callable[[int], None]) -> list[Row]:
+def _overheads(
+    settings: Settings,
+    name: str,
+    f: Callable[[np.ndarray], np.ndarray],
+    step: Callable[[int], None],
+) -> list[Row]:
     libraries = _libraries(settings)
     seconds: dict[str, list[float]] = {library: [] for library in libraries}
     for r in range(settings.rounds):
@@ -117,11 +136,20 @@ def _overheads(settings: Settings, name: str, f: Callable[[np.ndarray], np.ndarr
 def _libraries(settings: Settings) -> dict[str, Callable[[Start], Search]]:
     make, n = functools.partial, settings.popsize
     peers = {"pycma": make(Pycma, popsize=n), "cmaes": make(Cmaes, popsize=n)}
-    there = {name: peer for name, peer in peers.items() if importlib.util.find_spec({"pycma": "cma"}.get(name, name))}
+    there = {
+        name: peer
+        for name, peer in peers.items()
+        if importlib.util.find_spec({"pycma": "cma"}.get(name, name))
+    }
     return {OURS: make(Phenes, budget=settings.evaluations, popsize=n), **there}
 
 
-def _overhead(settings: Settings, make: Callable[[Start], Search], f: Callable[[np.ndarray], np.ndarray], seed: int) -> float:
+def _overhead(
+    settings: Settings,
+    make: Callable[[Start], Search],
+    f: Callable[[np.ndarray], np.ndarray],
+    seed: int,
+) -> float:
     """One run; its first generation, which imports and allocates, is not counted."""
     world = World(f, 0.1, settings.evaluations, np.random.default_rng(seed))
     search = make(Start(np.full(settings.wide, 2.0), 0.5, 0.1, seed))
@@ -143,9 +171,15 @@ def _rosenbrock(x: np.ndarray) -> np.ndarray:
     return np.sum(100 * (x[:, 1:] - x[:, :-1] ** 2) ** 2 + (1 - x[:, :-1]) ** 2, axis=1)
 
 
-def _row(section: str, name: str, seconds: list[float], reference: list[float] | None = None) -> Row:
+def _row(
+    section: str, name: str, seconds: list[float], reference: list[float] | None = None
+) -> Row:
     low, high = np.quantile(seconds, [0.25, 0.75])
-    ratio = None if reference is None else statistics.median(own / other for own, other in zip(seconds, reference, strict=True))
+    ratio = (
+        None
+        if reference is None
+        else statistics.median(own / other for own, other in zip(seconds, reference, strict=True))
+    )
     return Row(section, name, statistics.median(seconds), float(low), float(high), ratio)
 
 
@@ -153,7 +187,10 @@ def table(rows: list[Row]) -> Any:
     """For people, as a `rich` table."""
     from rich.table import Table
 
-    out = Table(title="What a user waits for: medians (quartiles)", caption=f"ratio: to {OURS}, in the same rounds")
+    out = Table(
+        title="What a user waits for: medians (quartiles)",
+        caption=f"ratio: to {OURS}, in the same rounds",
+    )
     for name in ("what", "time", "over phenes"):
         out.add_column(name, justify="left" if name == "what" else "right")
     previous = None

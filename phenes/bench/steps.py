@@ -1,4 +1,6 @@
-"""Steps of episodes a second: the compiled loop of `phenes.rl.tabular` beside Gymnasium's own `env.step`, in one run."""
+"""Steps of episodes a second: the compiled loop of `phenes.rl.tabular` beside Gymnasium's own
+`env.step`, in one run.
+"""
 
 import time
 from collections.abc import Callable
@@ -16,7 +18,9 @@ Progress = Callable[[int, int], Any]
 
 @dataclass(frozen=True)
 class Settings:
-    """popsizes: episodes that are played together. loop: steps of the Gymnasium loop. repeats: of both; the fastest counts."""
+    """popsizes: episodes that are played together. loop: steps of the Gymnasium loop. repeats: of
+    both; the fastest counts.
+    """
 
     environments: tuple[str, ...] = ("FrozenLake-v1", "CliffWalking-v1", "Taxi-v4")
     popsizes: tuple[int, ...] = (100, 1000)
@@ -36,7 +40,9 @@ class Settings:
 
 @dataclass(frozen=True)
 class Row:
-    """Microseconds a step, of uniformly random actions; ratio: Gymnasium over ours. length: mean steps of an episode."""
+    """Microseconds a step, of uniformly random actions; ratio: Gymnasium over ours. length: mean
+    steps of an episode.
+    """
 
     environment: str
     popsize: int
@@ -65,7 +71,11 @@ def _gymnasium(settings: Settings, name: str) -> float:
 
     limit = gymnasium.spec(name).max_episode_steps or settings.limit
     env = gymnasium.make(name, max_episode_steps=limit)
-    actions = np.random.default_rng(settings.seed).integers(int(env.action_space.n), size=settings.loop).tolist()  # pyright: ignore[reportAttributeAccessIssue]
+    actions = (
+        np.random.default_rng(settings.seed)
+        .integers(int(env.action_space.n), size=settings.loop)
+        .tolist()
+    )  # pyright: ignore[reportAttributeAccessIssue]
     env.reset(seed=settings.seed)
     times = []
     for _ in range(settings.repeats):
@@ -79,13 +89,17 @@ def _gymnasium(settings: Settings, name: str) -> float:
 
 
 def _compiled(settings: Settings, name: str, popsize: int) -> tuple[float, float]:
-    """Microseconds a step that was taken (lanes that wait for the longest episode are not counted as steps), and steps an episode."""
+    """Microseconds a step that was taken (lanes that wait for the longest episode are not counted
+    as steps), and steps an episode.
+    """
     from phenes.rl import tabular
 
     table = tabular.load(name).table
     table = table.limited(table.limit or settings.limit)
     policies = jnp.full((popsize, table.states, table.actions), 1 / table.actions)
-    compiled = jax.jit(lambda key: tabular.play(table, key, policies)).lower(jax.random.key(0)).compile()
+    compiled = (
+        jax.jit(lambda key: tabular.play(table, key, policies)).lower(jax.random.key(0)).compile()
+    )
     times, steps = [], []
     for k in range(settings.repeats):
         key = jax.random.fold_in(jax.random.key(settings.seed), k)
@@ -93,18 +107,37 @@ def _compiled(settings: Settings, name: str, popsize: int) -> tuple[float, float
         x = jax.block_until_ready(compiled(key))
         times.append(time.perf_counter() - started)
         steps.append(int(np.sum(x.length)))
-    return 1e6 * min(t / n for t, n in zip(times, steps, strict=True)), float(np.mean(steps)) / popsize
+    return (
+        1e6 * min(t / n for t, n in zip(times, steps, strict=True)),
+        float(np.mean(steps)) / popsize,
+    )
 
 
 def table(rows: list[Row]) -> Any:
     """For people, as a `rich` table."""
     from rich.table import Table
 
-    out = Table(title="Microseconds a step, random actions: compiled from the table, and Gymnasium's loop")
-    for name in ("environment", "episodes together", "steps an episode", "phenes", "gymnasium", "ratio"):
+    out = Table(
+        title="Microseconds a step, random actions: compiled from the table, and Gymnasium's loop"
+    )
+    for name in (
+        "environment",
+        "episodes together",
+        "steps an episode",
+        "phenes",
+        "gymnasium",
+        "ratio",
+    ):
         out.add_column(name, justify="left" if name == "environment" else "right")
     for row in rows:
-        out.add_row(row.environment, str(row.popsize), f"{row.length:.1f}", f"{row.ours:.3f}", f"{row.gymnasium:.1f}", f"{row.ratio:.0f}")
+        out.add_row(
+            row.environment,
+            str(row.popsize),
+            f"{row.length:.1f}",
+            f"{row.ours:.3f}",
+            f"{row.gymnasium:.1f}",
+            f"{row.ratio:.0f}",
+        )
     return out
 
 

@@ -1,4 +1,5 @@
-"""Random problems that nobody chose: does `minimize` ever diverge, fail, or hand back something worse than its start?
+"""Random problems that nobody chose: does `minimize` ever diverge, fail, or hand back something
+worse than its start?
 
 Everything is drawn: dimension, conditioning, shape and rotation of f, noise on f, the law and size of the noise on x, what the search is
 told of it, first step, population, budget, seed. A run counts as
@@ -23,7 +24,18 @@ from phenes.optimizer import minimize
 
 DIMS = (1, 2, 3, 5, 10, 20)
 SHAPES = ("quadratic", "cone", "steps", "valley", "ripples")
-LAWS = ("none", "number", "vector", "matrix", "t", "laplace", "uniform", "rounding", "saturating", "learn")
+LAWS = (
+    "none",
+    "number",
+    "vector",
+    "matrix",
+    "t",
+    "laplace",
+    "uniform",
+    "rounding",
+    "saturating",
+    "learn",
+)
 
 
 @dataclass(frozen=True)
@@ -143,12 +155,18 @@ def realiser(problem: Problem, law: Any) -> Callable[[np.ndarray, np.random.Gene
     if law is None:
         return lambda theta, rng: theta
     if isinstance(law, float | np.ndarray):
-        root = np.linalg.cholesky(law) if np.ndim(law) == 2 else np.diag(np.broadcast_to(law, problem.dim))
+        root = (
+            np.linalg.cholesky(law)
+            if np.ndim(law) == 2
+            else np.diag(np.broadcast_to(law, problem.dim))
+        )
         return lambda theta, rng: theta + rng.normal(size=theta.shape) @ root.T
     many = jax.jit(jax.vmap(law.sample))
 
     def sample(theta: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        return np.asarray(many(jax.random.split(jax.random.key(int(rng.integers(2**31))), len(theta)), theta))
+        return np.asarray(
+            many(jax.random.split(jax.random.key(int(rng.integers(2**31))), len(theta)), theta)
+        )
 
     return sample
 
@@ -167,9 +185,15 @@ def judge(settings: Settings, number: int) -> Row:
         x = realise(np.asarray(theta), own)
         return x, noisy(x)
 
-    options: dict[str, Any] = {"budget": problem.budget, "popsize": problem.popsize, "seed": number, "vectorized": True}
+    options: dict[str, Any] = {
+        "budget": problem.budget,
+        "popsize": problem.popsize,
+        "seed": number,
+        "vectorized": True,
+    }
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of laws that do not fit the residuals, which is the reader's business in a run of his own
+        # of laws that do not fit the residuals, which is the reader's business in a run of his own
+        warnings.simplefilter("ignore")
         if problem.law == "learn":
             result = minimize(lab, problem.x0, problem.sigma0, "learn", realises=True, **options)
         else:
@@ -177,15 +201,28 @@ def judge(settings: Settings, number: int) -> Row:
     return _verdict(settings, problem, realise, result)
 
 
-def _verdict(settings: Settings, problem: Problem, realise: Callable[..., np.ndarray], result: Any) -> Row:
-    size = np.linalg.norm(problem.x0) + np.linalg.norm(problem.centre) + math.sqrt(problem.dim) * (problem.sigma0 + problem.noise)
-    claims = bool(np.isfinite(result.fun) and np.isfinite(result.fun_se))  # too few evaluations for a claim: said, and no divergence
+def _verdict(
+    settings: Settings, problem: Problem, realise: Callable[..., np.ndarray], result: Any
+) -> Row:
+    size = (
+        np.linalg.norm(problem.x0)
+        + np.linalg.norm(problem.centre)
+        + math.sqrt(problem.dim) * (problem.sigma0 + problem.noise)
+    )
+    # too few evaluations for a claim: said, and no divergence
+    claims = bool(np.isfinite(result.fun) and np.isfinite(result.fun_se))
     finite = bool(np.isfinite(result.x).all()) and (claims or not result.success)
     diverged = not finite or bool(np.linalg.norm(result.x) > 10 * size)
     if not np.isfinite(result.x).all():
         return Row(problem.number, problem.dim, problem.shape, problem.law, True, True, math.nan)
     at = [
-        value(problem, realise(np.tile(x, (settings.draws, 1)), np.random.default_rng([settings.seed, problem.number, 2])))
+        value(
+            problem,
+            realise(
+                np.tile(x, (settings.draws, 1)),
+                np.random.default_rng([settings.seed, problem.number, 2]),
+            ),
+        )
         for x in (problem.x0, result.x)
     ]
     rise, spread = at[1] - at[0], float(np.std(at[0]))
@@ -194,24 +231,38 @@ def _verdict(settings: Settings, problem: Problem, realise: Callable[..., np.nda
     covered, wrong = _claim(result, at[1])
     gain = -float(np.mean(rise)) / (spread or 1.0)
     kind = (problem.number, problem.dim, problem.shape, problem.law)
-    return Row(*kind, diverged, worse, gain, covered, wrong and result.success, bool(result.success))
+    return Row(
+        *kind, diverged, worse, gain, covered, wrong and result.success, bool(result.success)
+    )
 
 
 def _claim(result: Any, values: np.ndarray) -> tuple[bool, bool]:
-    """Is E f within two standard errors of the claim, and is it off by three? An infinite standard error claims nothing."""
+    """Is E f within two standard errors of the claim, and is it off by three? An infinite standard
+    error claims nothing.
+    """
     truth, se = float(np.mean(values)), float(np.std(values)) / math.sqrt(values.size)
     off = abs(result.fun - truth) - 1e-9 * (abs(truth) + float(np.ptp(values)))
     covered = bool(off <= 2 * result.fun_se + 2 * se)
     return covered, not covered and bool(off > 3 * math.hypot(result.fun_se, se))
 
 
-def run(settings: Settings, progress: Callable[[int, int], None] = lambda done, total: None, processes: int | None = None) -> list[Row]:
+def run(
+    settings: Settings,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+    processes: int | None = None,
+) -> list[Row]:
     """All problems, on all cores. What raises is a failure of the benchmark."""
     rows = []
     progress(0, settings.problems)
-    for answer in workers.each(functools.partial(judge, settings), list(range(settings.problems)), processes or workers.count()):
+    for answer in workers.each(
+        functools.partial(judge, settings),
+        list(range(settings.problems)),
+        processes or workers.count(),
+    ):
         if answer.error is not None:
-            raise RuntimeError(f"problem {answer.task} failed: {answer.error.strip().splitlines()[-1]}")
+            raise RuntimeError(
+                f"problem {answer.task} failed: {answer.error.strip().splitlines()[-1]}"
+            )
         rows.append(answer.result)
         progress(len(rows), settings.problems)
     return sorted(rows, key=lambda row: row.problem)
@@ -222,12 +273,22 @@ def table(rows: list[Row]) -> Any:
     from rich.table import Table
 
     out = Table(title=f"{len(rows)} random problems")
-    for name in ("noise", "problems", "diverged", "worse than the start", "claims covered", "success but wrong", "which"):
+    for name in (
+        "noise",
+        "problems",
+        "diverged",
+        "worse than the start",
+        "claims covered",
+        "success but wrong",
+        "which",
+    ):
         out.add_column(name, justify="left" if name in ("noise", "which") else "right")
     for law in LAWS:
         of = [row for row in rows if row.law == law]
         bad = [row for row in of if row.diverged or row.worse or row.wrong]
-        which = ", ".join(f"{row.problem} ({row.shape}, d={row.dim})" for row in bad[:4]) + (", ..." if len(bad) > 4 else "")
+        which = ", ".join(f"{row.problem} ({row.shape}, d={row.dim})" for row in bad[:4]) + (
+            ", ..." if len(bad) > 4 else ""
+        )
         out.add_row(law, *_counts(of), which)
     out.add_section()
     out.add_row("all", *_counts(rows), "")
@@ -235,12 +296,18 @@ def table(rows: list[Row]) -> Any:
 
 
 def _counts(rows: list[Row]) -> list[str]:
-    counted = [sum(getattr(row, name) for row in rows) for name in ("diverged", "worse", "covered", "wrong")]
+    counted = [
+        sum(getattr(row, name) for row in rows)
+        for name in ("diverged", "worse", "covered", "wrong")
+    ]
     return [str(len(rows)), *(str(count) for count in counted)]
 
 
 def as_json(rows: list[Row]) -> dict[str, Any]:
     """Plain numbers and strings."""
-    counts = {name: sum(getattr(row, name) for row in rows) for name in ("diverged", "worse", "covered", "wrong", "success")}
+    counts = {
+        name: sum(getattr(row, name) for row in rows)
+        for name in ("diverged", "worse", "covered", "wrong", "success")
+    }
     counts = {"problems": len(rows), **counts}
     return {"benchmark": "wild", **counts, "rows": [asdict(row) for row in rows]}

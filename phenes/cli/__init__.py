@@ -1,7 +1,8 @@
-"""The command line. Commands import what they need when they run, so that `phenes --help` waits for none of it.
+"""The command line. Commands import what they need when they run, so that `phenes --help` waits for
+none of it.
 
-Every command takes --json, for one line of JSON at the end of stdout. What goes wrong is one line on stderr: exit code 2 for wrong
-arguments, 1 for everything else.
+Every command takes --json, for one line of JSON at the end of stdout. What goes wrong is one line
+on stderr: exit code 2 for wrong arguments, 1 for everything else.
 """
 
 import sys
@@ -17,7 +18,12 @@ from phenes.cli.runs import runs, show_run, watch
 from phenes.cli.shared import Group
 from phenes.cli.train import train
 
-app = typer.Typer(cls=Group, add_completion=False, pretty_exceptions_enable=False, help="Optimise what you can only aim at.")
+app = typer.Typer(
+    cls=Group,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Optimise what you can only aim at.",
+)
 app.command()(demo)
 app.command()(optimize)
 app.command()(reproduce)
@@ -59,5 +65,9 @@ def _version(wanted: bool) -> None:
 
 
 @app.callback()
-def options(version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False):
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+):
     pass

@@ -7,9 +7,26 @@ from typing import Annotated, Any
 
 import typer
 
-from phenes.cli.shared import Group, Json, Quick, Seed, double_precision, end, given, progress, show, writable
+from phenes.cli.shared import (
+    Group,
+    Json,
+    Quick,
+    Seed,
+    double_precision,
+    end,
+    given,
+    progress,
+    show,
+    writable,
+)
 
-app = typer.Typer(cls=Group, help="Measure the library: what the estimators buy, what a generation costs, how it stands beside others.")
+app = typer.Typer(
+    cls=Group,
+    help=(
+        "Measure the library: what the estimators buy, what a generation costs, how it stands"
+        " beside others."
+    ),
+)
 
 
 def _several(kind: type) -> Any:
@@ -18,9 +35,15 @@ def _several(kind: type) -> Any:
     def parse(text: str) -> tuple[Any, ...]:
         try:
             ends = [part.split("-") if kind is int else [part] for part in text.split(",")]
-            return tuple(number for low, *high in ends for number in (range(int(low), int(high[0]) + 1) if high else [kind(low)]))
+            return tuple(
+                number
+                for low, *high in ends
+                for number in (range(int(low), int(high[0]) + 1) if high else [kind(low)])
+            )
         except ValueError:
-            raise typer.BadParameter(f"must be {'numbers such as 1,4-6' if kind is int else 'such as a,b'}, got {text!r}") from None
+            raise typer.BadParameter(
+                f"must be {'numbers such as 1,4-6' if kind is int else 'such as a,b'}, got {text!r}"
+            ) from None
 
     return parse
 
@@ -31,7 +54,9 @@ def _many(kind: type, about: str) -> Any:
 
 @app.command("estimators")
 def estimators(
-    samples: Annotated[int | None, typer.Option(min=1, help="Individuals behind each number.", show_default=False)] = None,
+    samples: Annotated[
+        int | None, typer.Option(min=1, help="Individuals behind each number.", show_default=False)
+    ] = None,
     seed: Seed = None,
     quick: Quick = False,
     as_json: Json = False,
@@ -42,29 +67,65 @@ def estimators(
 
 @app.command("generation")
 def generation(
-    dims: Annotated[list[int] | None, typer.Option(min=1, help="Dimension; give it again for more.", show_default=False)] = None,
-    popsize: Annotated[int | None, typer.Option(min=1, help="Individuals in a generation.", show_default=False)] = None,
-    repeats: Annotated[int | None, typer.Option(min=1, help="Times that each is measured.", show_default=False)] = None,
+    dims: Annotated[
+        list[int] | None,
+        typer.Option(min=1, help="Dimension; give it again for more.", show_default=False),
+    ] = None,
+    popsize: Annotated[
+        int | None, typer.Option(min=1, help="Individuals in a generation.", show_default=False)
+    ] = None,
+    repeats: Annotated[
+        int | None, typer.Option(min=1, help="Times that each is measured.", show_default=False)
+    ] = None,
     seed: Seed = None,
     quick: Quick = False,
     as_json: Json = False,
 ) -> None:
     """What a generation costs, beside other libraries."""
-    _bench("generation", quick, as_json, dims=tuple(dims) if dims else None, popsize=popsize, repeats=repeats, seed=seed)
+    _bench(
+        "generation",
+        quick,
+        as_json,
+        dims=tuple(dims) if dims else None,
+        popsize=popsize,
+        repeats=repeats,
+        seed=seed,
+    )
 
 
 @app.command("peers")
 def peers(
     dims: Annotated[Any, _many(int, "Dimensions, such as 10,40.")] = None,
-    sigmas: Annotated[Any, _many(float, "Standard deviations of the input noise, such as .01,.1,.5; 0: unimodal functions.")] = None,
+    sigmas: Annotated[
+        Any,
+        _many(
+            float,
+            "Standard deviations of the input noise, such as .01,.1,.5; 0: unimodal functions.",
+        ),
+    ] = None,
     functions: Annotated[Any, _many(int, "BBOB functions, such as 1-5,8.")] = None,
-    instances: Annotated[Any, _many(int, "Instances; 1-3 were used for tuning, others are held out.")] = None,
+    instances: Annotated[
+        Any, _many(int, "Instances; 1-3 were used for tuning, others are held out.")
+    ] = None,
     peers: Annotated[Any, _many(str, "Contenders, such as phenes,cmaes-lra-x.")] = None,
-    seeds: Annotated[int | None, typer.Option(min=1, help="Independent runs of each.", show_default=False)] = None,
-    budget: Annotated[int | None, typer.Option(min=1, help="Evaluations for each dimension.", show_default=False)] = None,
-    out: Annotated[Path | None, typer.Option(help="Folder for the store, the picture and the report.", show_default="out/peers")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Keep what is in the folder and run what it lacks.")] = False,
-    renew: Annotated[Any, _many(str, "With --resume: contenders to run again nevertheless.")] = None,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, help="Independent runs of each.", show_default=False)
+    ] = None,
+    budget: Annotated[
+        int | None, typer.Option(min=1, help="Evaluations for each dimension.", show_default=False)
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder for the store, the picture and the report.", show_default="out/peers"
+        ),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Keep what is in the folder and run what it lacks.")
+    ] = False,
+    renew: Annotated[
+        Any, _many(str, "With --resume: contenders to run again nevertheless.")
+    ] = None,
     seed: Seed = None,
     quick: Quick = False,
     as_json: Json = False,
@@ -75,8 +136,19 @@ def peers(
     from phenes.bench import peers as module
     from phenes.store import Store
 
-    options = given(dims=dims, sigmas=sigmas, functions=functions, instances=instances, peers=peers, seeds=seeds, budget=budget, seed=seed)
-    settings = dataclasses.replace(module.Settings.quick() if quick else module.Settings(), **options)
+    options = given(
+        dims=dims,
+        sigmas=sigmas,
+        functions=functions,
+        instances=instances,
+        peers=peers,
+        seeds=seeds,
+        budget=budget,
+        seed=seed,
+    )
+    settings = dataclasses.replace(
+        module.Settings.quick() if quick else module.Settings(), **options
+    )
     with progress("peers") as advance:
         path = module.run(settings, out, resume, renew or (), advance)
     with Store(path, create=False) as store:
@@ -101,19 +173,33 @@ def steps(seed: Seed = None, quick: Quick = False, as_json: Json = False) -> Non
 @app.command("rollouts")
 def rollouts(
     environments: Annotated[Any, _many(str, "Ids such as CartPole-v1,Swimmer-v5.")] = None,
-    popsize: Annotated[int | None, typer.Option(min=1, help="Policies that play together.", show_default=False)] = None,
-    repeats: Annotated[int | None, typer.Option(min=1, help="Times that each is measured.", show_default=False)] = None,
+    popsize: Annotated[
+        int | None, typer.Option(min=1, help="Policies that play together.", show_default=False)
+    ] = None,
+    repeats: Annotated[
+        int | None, typer.Option(min=1, help="Times that each is measured.", show_default=False)
+    ] = None,
     seed: Seed = None,
     quick: Quick = False,
     as_json: Json = False,
 ) -> None:
     """Steps of neural policies a second, beside Gymnasium's synchronous vector environment."""
-    _bench("rollouts", quick, as_json, environments=environments, popsize=popsize, repeats=repeats, seed=seed)
+    _bench(
+        "rollouts",
+        quick,
+        as_json,
+        environments=environments,
+        popsize=popsize,
+        repeats=repeats,
+        seed=seed,
+    )
 
 
 @app.command("robust")
 def robust(
-    seeds: Annotated[int | None, typer.Option(min=1, help="Independent runs of each.", show_default=False)] = None,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, help="Independent runs of each.", show_default=False)
+    ] = None,
     seed: Seed = None,
     quick: Quick = False,
     as_json: Json = False,
@@ -124,7 +210,9 @@ def robust(
 
 @app.command("wild")
 def wild(
-    problems: Annotated[int | None, typer.Option(min=1, help="Random problems.", show_default=False)] = None,
+    problems: Annotated[
+        int | None, typer.Option(min=1, help="Random problems.", show_default=False)
+    ] = None,
     seed: Seed = None,
     quick: Quick = False,
     as_json: Json = False,
@@ -137,21 +225,32 @@ def wild(
 def engineering(
     problems: Annotated[Any, _many(str, "Problems, such as filter,coating.")] = None,
     contenders: Annotated[Any, _many(str, "Contenders, such as phenes,pycma-x.")] = None,
-    seeds: Annotated[int | None, typer.Option(min=1, help="Independent runs of each.", show_default=False)] = None,
-    out: Annotated[Path | None, typer.Option(help="Folder for store, pictures and report.", show_default="out/engineering")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Keep what is in the folder and run what it lacks.")] = False,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, help="Independent runs of each.", show_default=False)
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder for store, pictures and report.", show_default="out/engineering"),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Keep what is in the folder and run what it lacks.")
+    ] = False,
     seed: Seed = None,
     quick: Quick = False,
     as_json: Json = False,
 ) -> None:
-    """Filter, coating, launch, regulator: E f, yield and p95 beside nominal designs, pycma and cmaes."""
+    """Filter, coating, launch, regulator: E f, yield and p95 beside nominal designs, pycma and
+    cmaes.
+    """
     out = out or Path("out") / ("engineering-quick" if quick else "engineering")
     writable(out)
     from phenes.bench import engineering as module
     from phenes.store import Store
 
     options = given(problems=problems, contenders=contenders, seeds=seeds, seed=seed)
-    settings = dataclasses.replace(module.Settings.quick() if quick else module.Settings(), **options)
+    settings = dataclasses.replace(
+        module.Settings.quick() if quick else module.Settings(), **options
+    )
     with progress("engineering") as advance:
         path = module.run(settings, out, resume, advance)
     with Store(path, create=False) as store:
@@ -164,7 +263,9 @@ def engineering(
 def _bench(name: str, quick: bool, as_json: bool, **options: Any) -> None:
     double_precision()
     module = importlib.import_module(f"phenes.bench.{name}")
-    settings = dataclasses.replace(module.Settings.quick() if quick else module.Settings(), **given(**options))
+    settings = dataclasses.replace(
+        module.Settings.quick() if quick else module.Settings(), **given(**options)
+    )
     with progress(name) as advance:
         rows = module.run(settings, advance)
     show(module.table(rows))

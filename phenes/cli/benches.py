@@ -1,4 +1,6 @@
-"""`phenes bench workers`, `asynchronous`, `memory` and `survive`: evaluation on many processes, and for long."""
+"""`phenes bench workers`, `asynchronous`, `memory` and `survive`: evaluation on many processes, and
+for long.
+"""
 
 import dataclasses
 from pathlib import Path
@@ -7,13 +9,25 @@ from typing import Annotated, Any
 import typer
 
 from phenes.cli.bench import _bench, _many, app
-from phenes.cli.shared import Json, Quick, Seed, double_precision, end, given, progress, show, writable
+from phenes.cli.shared import (
+    Json,
+    Quick,
+    Seed,
+    double_precision,
+    end,
+    given,
+    progress,
+    show,
+    writable,
+)
 
 
 @app.command("workers")
 def workers(
     engines: Annotated[Any, _many(str, "Of loky, dask, ray.")] = None,
-    repeats: Annotated[int | None, typer.Option(min=1, help="Generations of each.", show_default=False)] = None,
+    repeats: Annotated[
+        int | None, typer.Option(min=1, help="Generations of each.", show_default=False)
+    ] = None,
     quick: Quick = False,
     as_json: Json = False,
 ) -> None:
@@ -23,7 +37,9 @@ def workers(
 
 @app.command("asynchronous")
 def asynchronous(
-    seeds: Annotated[int | None, typer.Option(min=1, help="Independent runs of each.", show_default=False)] = None,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, help="Independent runs of each.", show_default=False)
+    ] = None,
     seed: Seed = None,
     quick: Quick = False,
     as_json: Json = False,
@@ -40,26 +56,37 @@ def memory(seed: Seed = None, quick: Quick = False, as_json: Json = False) -> No
 
 @app.command("survive")
 def survive(
-    kills: Annotated[int | None, typer.Option(min=1, help="Of workers and programs, in all.", show_default=False)] = None,
+    kills: Annotated[
+        int | None, typer.Option(min=1, help="Of workers and programs, in all.", show_default=False)
+    ] = None,
     engines: Annotated[Any, _many(str, "Of loky, dask, ray.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Folder for the report.", show_default="out/survive")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the rounds in the folder.")] = False,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the report.", show_default="out/survive")
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the rounds in the folder.")
+    ] = False,
     seed: Seed = None,
     quick: Quick = False,
     as_json: Json = False,
 ) -> None:
-    """Kill workers and programs at random moments: nothing lost, nothing counted twice, the same end."""
+    """Kill workers and programs at random moments: nothing lost, nothing counted twice, the same
+    end.
+    """
     from phenes.bench import survive as module
 
     double_precision()
     out = out or Path("out") / "survive"
     settings = dataclasses.replace(
-        module.Settings.quick() if quick else module.Settings(), **given(kills=kills, engines=engines, seed=seed)
+        module.Settings.quick() if quick else module.Settings(),
+        **given(kills=kills, engines=engines, seed=seed),
     )
     writable(out)
     before = module.read(out, settings) if resume else []
     with progress("survive") as advance:
-        rounds = module.run(settings, advance, lambda rounds: module.write(out, settings, rounds), before)
+        rounds = module.run(
+            settings, advance, lambda rounds: module.write(out, settings, rounds), before
+        )
     show(module.table(rounds))
     print(f"The report is {out / 'report.md'}.")
     end(as_json, module.as_json(rounds))

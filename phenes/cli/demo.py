@@ -11,9 +11,15 @@ from phenes.cli.shared import Json, double_precision, end, given, progress, show
 
 
 def demo(
-    seeds: Annotated[int | None, typer.Option(min=1, help="Independent runs of each method.", show_default=False)] = None,
-    generations: Annotated[int | None, typer.Option(min=1, help="Length of a run.", show_default=False)] = None,
-    out: Annotated[Path, typer.Option(help="Folder for the picture and the numbers behind it.")] = Path("out"),
+    seeds: Annotated[
+        int | None, typer.Option(min=1, help="Independent runs of each method.", show_default=False)
+    ] = None,
+    generations: Annotated[
+        int | None, typer.Option(min=1, help="Length of a run.", show_default=False)
+    ] = None,
+    out: Annotated[
+        Path, typer.Option(help="Folder for the picture and the numbers behind it.")
+    ] = Path("out"),
     as_json: Json = False,
 ) -> None:
     """ES against PAES on a problem with noisy inputs: a table and a picture, in half a minute."""
@@ -32,5 +38,9 @@ def demo(
     picture = plots.save(figure(results, result), out / "demo.png")
     show(demo.table(result))
     print(f"The picture is {picture}, the numbers behind it {data}.")
-    files = {"picture": str(picture), "data": str(data), "seconds": round(time.perf_counter() - started, 1)}
+    files = {
+        "picture": str(picture),
+        "data": str(data),
+        "seconds": round(time.perf_counter() - started, 1),
+    }
     end(as_json, {**dataclasses.asdict(result), "settings": dataclasses.asdict(settings), **files})

@@ -12,29 +12,92 @@ from phenes.cli.shared import Json, Seed, end, given, show, writable
 
 
 def optimize(
-    function: Annotated[str, typer.Argument(help="module:function, in the current folder or installed; it takes x and returns a number")],
-    x0: Annotated[str, typer.Option(help="Where to start: numbers with commas between, as 0,0,1.5; or number*dimension, as 2*10")],
-    sigma0: Annotated[str, typer.Option(help="Standard deviation of the first steps: one number, or one for each coordinate")],
-    noise: Annotated[str, typer.Option(help="Standard deviation of the input noise: one number, one for each coordinate, or learn")] = "0",
-    bounds: Annotated[str | None, typer.Option(help="Of theta: low:high, or one for each coordinate with commas between")] = None,
-    budget: Annotated[int | None, typer.Option(min=1, help="Evaluations.", show_default=False)] = None,
-    target: Annotated[float | None, typer.Option(help="Stop when E f is better than this.", show_default=False)] = None,
-    popsize: Annotated[int | None, typer.Option(min=2, help="Evaluations in a generation.", show_default=False)] = None,
+    function: Annotated[
+        str,
+        typer.Argument(
+            help=(
+                "module:function, in the current folder or installed; it takes x and returns a"
+                " number"
+            )
+        ),
+    ],
+    x0: Annotated[
+        str,
+        typer.Option(
+            help=(
+                "Where to start: numbers with commas between, as 0,0,1.5; or number*dimension, as"
+                " 2*10"
+            )
+        ),
+    ],
+    sigma0: Annotated[
+        str,
+        typer.Option(
+            help="Standard deviation of the first steps: one number, or one for each coordinate"
+        ),
+    ],
+    noise: Annotated[
+        str,
+        typer.Option(
+            help=(
+                "Standard deviation of the input noise: one number, one for each coordinate, or"
+                " learn"
+            )
+        ),
+    ] = "0",
+    bounds: Annotated[
+        str | None,
+        typer.Option(help="Of theta: low:high, or one for each coordinate with commas between"),
+    ] = None,
+    budget: Annotated[
+        int | None, typer.Option(min=1, help="Evaluations.", show_default=False)
+    ] = None,
+    target: Annotated[
+        float | None, typer.Option(help="Stop when E f is better than this.", show_default=False)
+    ] = None,
+    popsize: Annotated[
+        int | None, typer.Option(min=2, help="Evaluations in a generation.", show_default=False)
+    ] = None,
     verify: Annotated[
-        int | None, typer.Option(min=0, help="Evaluations of the budget that verify the answer; 0: none.", show_default="a tenth")
+        int | None,
+        typer.Option(
+            min=0,
+            help="Evaluations of the budget that verify the answer; 0: none.",
+            show_default="a tenth",
+        ),
     ] = None,
-    workers: Annotated[str, typer.Option(help="Processes that evaluate, dask://host:port or ray.")] = "1",
-    timeout: Annotated[float | None, typer.Option(help="Seconds for one evaluation.", show_default=False)] = None,
-    max_attempts: Annotated[int, typer.Option(min=1, help="Evaluations of a point whose workers die; 1: never twice.")] = 3,
-    asynchronous: Annotated[bool, typer.Option("--asynchronous", help="Do not wait for the slowest of a generation.")] = False,
+    workers: Annotated[
+        str, typer.Option(help="Processes that evaluate, dask://host:port or ray.")
+    ] = "1",
+    timeout: Annotated[
+        float | None, typer.Option(help="Seconds for one evaluation.", show_default=False)
+    ] = None,
+    max_attempts: Annotated[
+        int, typer.Option(min=1, help="Evaluations of a point whose workers die; 1: never twice.")
+    ] = 3,
+    asynchronous: Annotated[
+        bool, typer.Option("--asynchronous", help="Do not wait for the slowest of a generation.")
+    ] = False,
     maximize: Annotated[bool, typer.Option("--maximize", help="Look for the largest E f.")] = False,
-    realises: Annotated[bool, typer.Option("--realises", help="The function takes theta and returns (x, value).")] = False,
-    vectorized: Annotated[bool, typer.Option("--vectorized", help="The function takes rows.")] = False,
+    realises: Annotated[
+        bool, typer.Option("--realises", help="The function takes theta and returns (x, value).")
+    ] = False,
+    vectorized: Annotated[
+        bool, typer.Option("--vectorized", help="The function takes rows.")
+    ] = False,
     checkpoint: Annotated[
-        Path | None, typer.Option(help="File to keep every evaluation in, and to go on from.", show_default="a new run in OUT/runs.db")
+        Path | None,
+        typer.Option(
+            help="File to keep every evaluation in, and to go on from.",
+            show_default="a new run in OUT/runs.db",
+        ),
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the last run in OUT/runs.db.")] = False,
-    out: Annotated[Path, typer.Option(help="Folder for the picture and the numbers.")] = Path("out"),
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the last run in OUT/runs.db.")
+    ] = False,
+    out: Annotated[Path, typer.Option(help="Folder for the picture and the numbers.")] = Path(
+        "out"
+    ),
     seed: Seed = None,
     as_json: Json = False,
 ) -> None:
@@ -42,7 +105,9 @@ def optimize(
     writable(out)
     f = _load(function)
     start = _numbers("--x0", x0)
-    options = given(budget=budget, target=target, popsize=popsize, verify=verify, seed=seed, timeout=timeout)
+    options = given(
+        budget=budget, target=target, popsize=popsize, verify=verify, seed=seed, timeout=timeout
+    )
     import phenes
 
     solve = phenes.maximize if maximize else phenes.minimize
@@ -89,7 +154,10 @@ def _workers(text: str) -> int | str:
         return int(text)
     if text == "ray" or text.startswith(("dask://", "ray://")):
         return text
-    raise typer.BadParameter(f"--workers must be a number of processes of at least 1, dask://host:port or ray, got {text!r}")
+    raise typer.BadParameter(
+        "--workers must be a number of processes of at least 1, dask://host:port or ray, got"
+        f" {text!r}"
+    )
 
 
 def _numbers(option: str, text: str) -> Any:
@@ -98,9 +166,15 @@ def _numbers(option: str, text: str) -> Any:
 
     value, star, times = text.partition("*")
     try:
-        return np.full(int(times), float(value)) if star else np.array([float(part) for part in text.split(",")])
+        return (
+            np.full(int(times), float(value))
+            if star
+            else np.array([float(part) for part in text.split(",")])
+        )
     except ValueError:
-        raise typer.BadParameter(f"{option} must be numbers with commas between, or number*dimension, got {text!r}") from None
+        raise typer.BadParameter(
+            f"{option} must be numbers with commas between, or number*dimension, got {text!r}"
+        ) from None
 
 
 def _scale(option: str, text: str) -> Any:
@@ -112,11 +186,17 @@ def _bounds(text: str | None, dim: int) -> Any:
     if text is None:
         return None
     try:
-        pairs = [tuple(float(side) if side else None for side in part.split(":")) for part in text.split(",")]
+        pairs = [
+            tuple(float(side) if side else None for side in part.split(":"))
+            for part in text.split(",")
+        ]
     except ValueError:
         pairs = []
     if not pairs or any(len(pair) != 2 for pair in pairs):
-        raise typer.BadParameter(f"--bounds must be low:high, or one for each coordinate with commas between, got {text!r}")
+        raise typer.BadParameter(
+            "--bounds must be low:high, or one for each coordinate with commas between, got"
+            f" {text!r}"
+        )
     return pairs * dim if len(pairs) == 1 else pairs
 
 
@@ -124,8 +204,21 @@ def _plain(result: Any) -> dict[str, Any]:
     """Numbers that are not finite, which JSON has no word for, as null."""
     import numpy as np
 
-    fields = ("x", "fun", "fun_se", "interval", "verified", "nfev", "nit", "success", "message", "failed")
-    plain = {name: np.asarray(result[name]).tolist() for name in fields} | {"failing": result.failing._asdict()}
+    fields = (
+        "x",
+        "fun",
+        "fun_se",
+        "interval",
+        "verified",
+        "nfev",
+        "nit",
+        "success",
+        "message",
+        "failed",
+    )
+    plain = {name: np.asarray(result[name]).tolist() for name in fields} | {
+        "failing": result.failing._asdict()
+    }
 
     def finite(value: Any) -> Any:
         if isinstance(value, dict):

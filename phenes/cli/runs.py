@@ -9,11 +9,18 @@ import typer
 
 from phenes.cli.shared import Json, end, show
 
-Name = Annotated[str, typer.Argument(metavar="RUN", help="a file of runs (its last one), file:number, or a number in out/runs.db")]
+Name = Annotated[
+    str,
+    typer.Argument(
+        metavar="RUN", help="a file of runs (its last one), file:number, or a number in out/runs.db"
+    ),
+]
 
 
 def runs(
-    file: Annotated[Path | None, typer.Argument(help="A file of runs.", show_default="out/runs.db")] = None,
+    file: Annotated[
+        Path | None, typer.Argument(help="A file of runs.", show_default="out/runs.db")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """List the runs of a file."""
@@ -28,8 +35,16 @@ def runs(
 
 def show_run(
     name: Name,
-    export: Annotated[Path | None, typer.Option(metavar="FILE", help="Evaluations to .csv, .npz or .parquet.", show_default=False)] = None,
-    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Where the picture goes.", show_default="RUN.png")] = None,
+    export: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Evaluations to .csv, .npz or .parquet.", show_default=False
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Where the picture goes.", show_default="RUN.png"),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Table and picture of a run."""
@@ -56,7 +71,9 @@ def show_run(
 
 def watch(
     name: Name,
-    web: Annotated[bool, typer.Option("--web", help="A page in the browser instead of the terminal.")] = False,
+    web: Annotated[
+        bool, typer.Option("--web", help="A page in the browser instead of the terminal.")
+    ] = False,
     port: Annotated[int, typer.Option(min=0, max=65535, help="Of the page; 0: any.")] = 0,
     every: Annotated[float, typer.Option(min=0.05, help="Seconds between looks.")] = 1.0,
     as_json: Json = False,

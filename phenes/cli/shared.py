@@ -12,7 +12,9 @@ import typer
 from typer.core import TyperGroup
 
 Json = Annotated[bool, typer.Option("--json", help="End with one line of JSON.")]
-Seed = Annotated[int | None, typer.Option(min=0, help="Seed of all random numbers.", show_default=False)]
+Seed = Annotated[
+    int | None, typer.Option(min=0, help="Seed of all random numbers.", show_default=False)
+]
 Quick = Annotated[bool, typer.Option("--quick", help="Small settings, to see that it works.")]
 
 
@@ -45,9 +47,18 @@ def writable(folder: Path) -> None:
 
 @contextlib.contextmanager
 def progress(title: str) -> Iterator[Callable[..., None]]:
-    """A bar with the time left, on stderr: stdout is for results. Call what it yields with (done, total) and, if you like, a new title."""
+    """A bar with the time left, on stderr: stdout is for results. Call what it yields with (done,
+    total) and, if you like, a new title.
+    """
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
     columns = (
         TextColumn("{task.description}"),
@@ -59,13 +70,16 @@ def progress(title: str) -> Iterator[Callable[..., None]]:
     )
     with Progress(*columns, console=Console(stderr=True)) as bar:
         task = bar.add_task(title, total=None)
-        yield lambda done, total, now=title: bar.update(task, completed=done, total=total, description=now)
+        yield lambda done, total, now=title: bar.update(
+            task, completed=done, total=total, description=now
+        )
 
 
 def show(table: Any) -> None:
     from rich.console import Console
 
-    Console(width=None if sys.stdout.isatty() else 160).print(table)  # a file has no edge at which to cut names short
+    # a file has no edge at which to cut names short
+    Console(width=None if sys.stdout.isatty() else 160).print(table)
 
 
 def end(as_json: bool, result: dict[str, Any]) -> None:

@@ -10,43 +10,92 @@ from phenes.cli.shared import Json, Seed, double_precision, end, given, progress
 
 
 def train(
-    environment: Annotated[str, typer.Argument(metavar="ENV_ID", help="id of a Gymnasium environment, as CartPole-v1 or FrozenLake-v1")],
-    preset: Annotated[str | None, typer.Option(help="paper or paper-es: the paper's settings.", show_default=False)] = None,
-    generations: Annotated[int | None, typer.Option(min=1, help="How long to learn.", show_default=False)] = None,
-    popsize: Annotated[int | None, typer.Option(min=2, help="Episodes in a generation.", show_default=False)] = None,
-    sigma: Annotated[float | None, typer.Option(help="Spread of the search.", show_default=False)] = None,
-    rate: Annotated[float | None, typer.Option(help="Learning rate.", show_default=False)] = None,
-    hidden: Annotated[str | None, typer.Option(metavar="WIDTHS", help="Of the hidden layers, as 64,64.", show_default=False)] = None,
-    target: Annotated[float | None, typer.Option(help="Return to stop at.", show_default="the environment's own")] = None,
-    workers: Annotated[int | None, typer.Option(min=1, help="Processes that play.", show_default=False)] = None,
-    option: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=VALUE", help="Of the environment, as is_slippery=false; may be given again.")
+    environment: Annotated[
+        str,
+        typer.Argument(
+            metavar="ENV_ID", help="id of a Gymnasium environment, as CartPole-v1 or FrozenLake-v1"
+        ),
+    ],
+    preset: Annotated[
+        str | None,
+        typer.Option(help="paper or paper-es: the paper's settings.", show_default=False),
     ] = None,
-    render: Annotated[Path | None, typer.Option(metavar="FILE", help="An episode as a .gif or .mp4.", show_default=False)] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run that is in the folder.")] = False,
-    out: Annotated[Path, typer.Option(help="Folder for the picture, the policy and the checkpoint.")] = Path("out"),
+    generations: Annotated[
+        int | None, typer.Option(min=1, help="How long to learn.", show_default=False)
+    ] = None,
+    popsize: Annotated[
+        int | None, typer.Option(min=2, help="Episodes in a generation.", show_default=False)
+    ] = None,
+    sigma: Annotated[
+        float | None, typer.Option(help="Spread of the search.", show_default=False)
+    ] = None,
+    rate: Annotated[float | None, typer.Option(help="Learning rate.", show_default=False)] = None,
+    hidden: Annotated[
+        str | None,
+        typer.Option(metavar="WIDTHS", help="Of the hidden layers, as 64,64.", show_default=False),
+    ] = None,
+    target: Annotated[
+        float | None, typer.Option(help="Return to stop at.", show_default="the environment's own")
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Processes that play.", show_default=False)
+    ] = None,
+    option: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE",
+            help="Of the environment, as is_slippery=false; may be given again.",
+        ),
+    ] = None,
+    render: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="An episode as a .gif or .mp4.", show_default=False),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the run that is in the folder.")
+    ] = False,
+    out: Annotated[
+        Path, typer.Option(help="Folder for the picture, the policy and the checkpoint.")
+    ] = Path("out"),
     seed: Seed = None,
     as_json: Json = False,
 ) -> None:
-    """Learn to act: a policy in a file, its learning curve, and for environments with a map the policy as arrows on it."""
+    """Learn to act: a policy in a file, its learning curve, and for environments with a map the
+    policy as arrows on it.
+    """
     started = time.perf_counter()
     writable(out)
     from phenes.rl.tabular.show import parse_options
     from phenes.rl.training.door import has_table
 
     options = parse_options(option or [])
-    networks = given(preset=preset, sigma=sigma, rate=rate, hidden=_widths(hidden), target=target, workers=workers)
+    networks = given(
+        preset=preset,
+        sigma=sigma,
+        rate=rate,
+        hidden=_widths(hidden),
+        target=target,
+        workers=workers,
+    )
     common = given(generations=generations, popsize=popsize, seed=seed)
     if not networks and render is None and not resume and has_table(environment, options):
         text, result = _table(environment, out, option or [], common)
     else:
         file = out / f"{environment.replace('/', '-')}.checkpoint"
-        text, result = _network(environment, out, options, render, {**common, **networks, "checkpoint": file, "resume": resume})
+        text, result = _network(
+            environment,
+            out,
+            options,
+            render,
+            {**common, **networks, "checkpoint": file, "resume": resume},
+        )
     print(text)
     end(as_json, {**result, "seconds": round(time.perf_counter() - started, 1)})
 
 
-def _table(environment: str, out: Path, option: list[str], settings: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+def _table(
+    environment: str, out: Path, option: list[str], settings: dict[str, Any]
+) -> tuple[str, dict[str, Any]]:
     double_precision()
     from phenes.rl.tabular import command
 
@@ -55,14 +104,22 @@ def _table(environment: str, out: Path, option: list[str], settings: dict[str, A
 
 
 def _network(
-    environment: str, out: Path, options: dict[str, Any], film: Path | None, settings: dict[str, Any]
+    environment: str,
+    out: Path,
+    options: dict[str, Any],
+    film: Path | None,
+    settings: dict[str, Any],
 ) -> tuple[str, dict[str, Any]]:
     from phenes.rl.training import command
 
     with progress(environment) as advance:
 
         def show(done: int, total: int, curve: Any) -> None:
-            reward = "" if curve is None or not curve.generations else f"  {curve.mean[-1]:.4g}, at its best {curve.deterministic[-1]:.4g}"
+            reward = (
+                ""
+                if curve is None or not curve.generations
+                else f"  {curve.mean[-1]:.4g}, at its best {curve.deterministic[-1]:.4g}"
+            )
             advance(done, total, f"{environment}{reward}")
 
         return command.run(environment, out, options, film, show, **settings)

@@ -1,6 +1,8 @@
-"""Contextual optimisation under input uncertainty (the paper's appendix B): a context c comes, an answer x is given, f(x, c) comes back.
+"""Contextual optimisation under input uncertainty (the paper's appendix B): a context c comes, an
+answer x is given, f(x, c) comes back.
 
-The context rides in theta and in x; its law carries no psi, so problem, estimators, strategy and loop are those of the rest of the library.
+The context rides in theta and in x; its law carries no psi, so problem, estimators, strategy and
+loop are those of the rest of the library.
 
     source = contexts.Cases(rows, labels)                                         # what comes; labels are for f only
     problem = phenes.OIU(contexts.Draw(), contexts.right)                         # f sees x = Answered(context, answer)

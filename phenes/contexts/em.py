@@ -1,4 +1,6 @@
-"""Expectation maximisation for mixtures of experts (Jordan and Jacobs 1994), which is told the right answers: the reference."""
+"""Expectation maximisation for mixtures of experts (Jordan and Jacobs 1994), which is told the
+right answers: the reference.
+"""
 
 from typing import Any
 
@@ -20,10 +22,11 @@ def responsibilities(q: Mixture, data: Answered) -> Float[Array, "n k"]:
 
 
 def expected_log_joint(q: Mixture, data: Answered, post: Float[Array, "n k"]) -> Float[Array, ""]:
-    """What the M-step maximises: the mean of sum_k post_k [log alpha(k | c) + log pi_k(answer | c)].
+    """What the M-step maximises: the mean of sum_k post_k [log alpha(k | c) + log pi_k(answer |
+    c)].
 
-    Its gradient where post was computed is that of the log-likelihood (Fisher's identity), which is why the phenotype estimate looks
-    like EM: there W times it stands for being told the answer.
+    Its gradient where post was computed is that of the log-likelihood (Fisher's identity), which is
+    why the phenotype estimate looks like EM: there W times it stands for being told the answer.
     """
     return jnp.mean(jnp.sum(post * jax.vmap(q.log_joint)(data), axis=1))
 
@@ -32,10 +35,18 @@ def log_likelihood(q: Mixture, data: Answered) -> Float[Array, ""]:
     return jnp.mean(jax.vmap(Hear().marginal(q).log_prob)(data))
 
 
-def em(q: Mixture, data: Answered, optimiser: optax.GradientTransformation, sweeps: int, steps: int = 10) -> tuple[Mixture, Any]:
-    """`sweeps` times an E-step and `steps` of the optimiser on the M-step (generalised EM, since gates and experts may be any module).
+def em(
+    q: Mixture,
+    data: Answered,
+    optimiser: optax.GradientTransformation,
+    sweeps: int,
+    steps: int = 10,
+) -> tuple[Mixture, Any]:
+    """`sweeps` times an E-step and `steps` of the optimiser on the M-step (generalised EM, since
+    gates and experts may be any module).
 
-    data: `Answered(contexts[n], right answers[n])`. Returns the mixture and the log-likelihood before each sweep.
+    data: `Answered(contexts[n], right answers[n])`. Returns the mixture and the log-likelihood
+    before each sweep.
     """
     checks.count("sweeps", sweeps)
     checks.count("steps", steps)
@@ -46,11 +57,15 @@ def em(q: Mixture, data: Answered, optimiser: optax.GradientTransformation, swee
 
         def step(carry, _):
             arrays, state = carry
-            descent = jax.grad(lambda arrays: -expected_log_joint(eqx.combine(arrays, rest), data, post))(arrays)
+            descent = jax.grad(
+                lambda arrays: -expected_log_joint(eqx.combine(arrays, rest), data, post)
+            )(arrays)
             updates, state = optimiser.update(descent, state, arrays)
             return (eqx.apply_updates(arrays, updates), state), None
 
-        return lax.scan(step, carry, length=steps)[0], log_likelihood(eqx.combine(carry[0], rest), data)
+        return lax.scan(step, carry, length=steps)[0], log_likelihood(
+            eqx.combine(carry[0], rest), data
+        )
 
     (arrays, _), before = lax.scan(sweep, (arrays, optimiser.init(arrays)), length=sweeps)
     return eqx.combine(arrays, rest), before

@@ -1,7 +1,9 @@
-"""Mixtures of experts, gate and experts learnt together: psi = (rho, phi) of the paper's appendix B (errata 11, 12).
+"""Mixtures of experts, gate and experts learnt together: psi = (rho, phi) of the paper's appendix B
+(errata 11, 12).
 
-theta = (c, k, answer) is which expert says what, x = (c, answer) is what was heard, not from whom. Then q(theta | c) =
-alpha(k | c) pi_k(answer | c), and the estimators are those of the rest of the library:
+theta = (c, k, answer) is which expert says what, x = (c, answer) is what was heard, not from whom.
+Then q(theta | c) = alpha(k | c) pi_k(answer | c), and the estimators are those of the rest of the
+library:
 
     genotype   d log alpha(k | c) + d log pi_k(x | c)          the sampled expert only
     phenotype  sum_k post_k [d log alpha(k | c) + d log pi_k(x | c)] = d log sum_k alpha(k | c) pi_k(x | c)
@@ -46,7 +48,9 @@ class Labels(eqx.Module):
 
 
 class Numbers(eqx.Module):
-    """An expert that gives a number or a vector: pi(x | c) = N(network(c), std^2), std learnt as its logarithm."""
+    """An expert that gives a number or a vector: pi(x | c) = N(network(c), std^2), std learnt as
+    its logarithm.
+    """
 
     network: Callable[[Any], Float[Array, "*y"]]
     log_std: Float[Array, ""]
@@ -64,8 +68,9 @@ class Numbers(eqx.Module):
 
 
 class Mixture(eqx.Module):
-    """q(k, answer | c) = alpha(k | c) pi_k(answer | c): `gate(c)` are the logits of the experts, which are `Labels`, `Numbers` or anything
-    with `sample(key, c)` and `log_prob(answer, c)`. `contexts(key) -> c` as for `DirichletPolicy`."""
+    """q(k, answer | c) = alpha(k | c) pi_k(answer | c): `gate(c)` are the logits of the experts,
+    which are `Labels`, `Numbers` or anything with `sample(key, c)` and `log_prob(answer, c)`.
+    `contexts(key) -> c` as for `DirichletPolicy`."""
 
     gate: Callable[[Any], Float[Array, " k"]]
     experts: tuple[Any, ...]
@@ -78,10 +83,16 @@ class Mixture(eqx.Module):
         self.repeats = checks.count("repeats", repeats)
         for expert in self.experts:
             if not (hasattr(expert, "sample") and hasattr(expert, "log_prob")):
-                raise ValueError(f"experts must have sample and log_prob, such as phenes.contexts.Labels(network), got {expert!r}")
+                raise ValueError(
+                    "experts must have sample and log_prob, such as"
+                    f" phenes.contexts.Labels(network), got {expert!r}"
+                )
         shape = jax.eval_shape(lambda key: gate(seen(contexts(key))), jax.random.key(0)).shape
         if shape != (len(self.experts),):
-            raise ValueError(f"gate must give a logit for each of the {len(self.experts)} experts, got shape {shape}")
+            raise ValueError(
+                f"gate must give a logit for each of the {len(self.experts)} experts, got shape"
+                f" {shape}"
+            )
 
     def draw(self, key: PRNGKeyArray, n: int) -> tuple[Any, PRNGKeyArray]:
         where, which = jax.random.split(key)
@@ -103,7 +114,9 @@ class Mixture(eqx.Module):
 
     def log_joint(self, x: Answered) -> Float[Array, " k"]:
         """log alpha(k | c) + log pi_k(answer | c) of every expert."""
-        return self.log_gate(x.context) + jnp.stack([e.log_prob(x.answer, seen(x.context)) for e in self.experts])
+        return self.log_gate(x.context) + jnp.stack(
+            [e.log_prob(x.answer, seen(x.context)) for e in self.experts]
+        )
 
     def log_prob(self, theta: Said) -> Float[Array, ""]:
         return self.log_joint(Answered(theta.context, theta.answer))[theta.expert]

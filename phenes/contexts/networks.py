@@ -40,7 +40,8 @@ class Constant(eqx.Module):
 
 
 class Concentrated(eqx.Module):
-    """log alpha = log total + log softmax(network(c)): a Dirichlet policy whose concentration is kept, so that only its mean is learnt.
+    """log alpha = log total + log softmax(network(c)): a Dirichlet policy whose concentration is
+    kept, so that only its mean is learnt.
 
     The answers do not depend on `total`, nor does the phenotype score; the genotype score does.
     """

@@ -1,5 +1,5 @@
-"""Policies that answer in a context: the Dirichlet policy of the paper's appendix B with any network behind it, and a network whose
-weights are searched."""
+"""Policies that answer in a context: the Dirichlet policy of the paper's appendix B with any
+network behind it, and a network whose weights are searched."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -23,9 +23,11 @@ class Leaning(NamedTuple):
 
 
 class DirichletPolicy(eqx.Module):
-    """q(pi | c) = Dirichlet(pi | exp(log_alpha(c))); psi are the arrays inside `log_alpha`, a network or a `Table`.
+    """q(pi | c) = Dirichlet(pi | exp(log_alpha(c))); psi are the arrays inside `log_alpha`, a
+    network or a `Table`.
 
-    `contexts(key) -> c` draws a context, `repeats` times in a row. Its law carries no psi: it takes part in sampling only.
+    `contexts(key) -> c` draws a context, `repeats` times in a row. Its law carries no psi: it takes
+    part in sampling only.
     """
 
     log_alpha: Callable[[Any], Float[Array, " k"]]
@@ -54,14 +56,18 @@ class DirichletPolicy(eqx.Module):
 
     def resample(self, key: PRNGKeyArray, theta: Leaning, n: int) -> Leaning:
         """n other leanings in the context of theta: the context is given, not chosen."""
-        again = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (n, *jnp.shape(leaf))), theta.context)
+        again = jax.tree.map(
+            lambda leaf: jnp.broadcast_to(leaf, (n, *jnp.shape(leaf))), theta.context
+        )
         return jax.vmap(lambda c, k: self.push((c, k)))(again, jax.random.split(key, n))
 
     def log_prob(self, theta: Leaning) -> Float[Array, ""]:
         return self.of(theta.context).log_prob(theta.log_probs)
 
     def log_answers(self, context: Any) -> Float[Array, " k"]:
-        """log P(answer | c) = log alpha - log sum alpha, of every answer: what the policy does on average."""
+        """log P(answer | c) = log alpha - log sum alpha, of every answer: what the policy does on
+        average.
+        """
         return jax.nn.log_softmax(self.log_alpha(seen(context)))
 
     def move(self, updates: "DirichletPolicy") -> tuple["DirichletPolicy", Int[Array, ""]]:
@@ -69,9 +75,11 @@ class DirichletPolicy(eqx.Module):
 
 
 class Draw(eqx.Module):
-    """p: an answer drawn with the probabilities that theta leans to. With a `DirichletPolicy` this is classification with bandit feedback.
+    """p: an answer drawn with the probabilities that theta leans to. With a `DirichletPolicy` this
+    is classification with bandit feedback.
 
-    The marginal's score is delta_{x,x_i}/alpha_x - 1/sum alpha in the context that was seen, 0 in all others (erratum 10).
+    The marginal's score is delta_{x,x_i}/alpha_x - 1/sum alpha in the context that was seen, 0 in
+    all others (erratum 10).
     """
 
     def sample(self, key: PRNGKeyArray, theta: Leaning) -> Answered:
@@ -113,9 +121,11 @@ class LeaningPosterior(eqx.Module):
 
 
 class NetworkPolicy(eqx.Module):
-    """p: a network with weights theta [d] is given a context and answers; for Gaussian search over the weights.
+    """p: a network with weights theta [d] is given a context and answers; for Gaussian search over
+    the weights.
 
-    `logits(theta, c)` are those of all answers, see `flatten`. There is no marginal in closed form: use `genotype` or `information_mix`.
+    `logits(theta, c)` are those of all answers, see `flatten`. There is no marginal in closed form:
+    use `genotype` or `information_mix`.
     """
 
     logits: Callable[[Float[Array, " d"], Any], Float[Array, " k"]] = eqx.field(static=True)
@@ -138,9 +148,13 @@ class NetworkPolicy(eqx.Module):
 
 
 def flatten(network: Any) -> tuple[Float[Array, " d"], Callable[[Float[Array, " d"], Any], Array]]:
-    """The weights of an equinox module as one vector, and the module as a function of it: `logits` of a `NetworkPolicy`."""
+    """The weights of an equinox module as one vector, and the module as a function of it: `logits`
+    of a `NetworkPolicy`.
+    """
     arrays, rest = eqx.partition(network, eqx.is_inexact_array)
     weights, unravel = ravel_pytree(arrays)
     if weights.size == 0:
-        raise ValueError(f"network must have weights to search, got {type(network).__name__} without any")
+        raise ValueError(
+            f"network must have weights to search, got {type(network).__name__} without any"
+        )
     return weights, lambda theta, c: eqx.combine(unravel(theta), rest)(c)

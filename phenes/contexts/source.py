@@ -11,7 +11,9 @@ from phenes import checks
 
 
 class Case(NamedTuple):
-    """A context c as policies see it, and what only f may look at: the right label, a price, which expert is awake."""
+    """A context c as policies see it, and what only f may look at: the right label, a price, which
+    expert is awake.
+    """
 
     c: Any
     hidden: Any
@@ -25,21 +27,27 @@ class Answered(NamedTuple):
 
 
 class Cases:
-    """Contexts drawn with replacement from rows that are there: `source(key) -> row`, or `Case(row, hidden)`.
+    """Contexts drawn with replacement from rows that are there: `source(key) -> row`, or `Case(row,
+    hidden)`.
 
-    Everything becomes floating point: contexts ride inside theta, and estimators that differentiate by theta take no integers.
+    Everything becomes floating point: contexts ride inside theta, and estimators that differentiate
+    by theta take no integers.
     """
 
     def __init__(self, c: Any, hidden: Any = None):
         self.rows = jax.tree.map(lambda leaf: checks.as_float("c", leaf), c)
         sizes = {leaf.shape[:1] for leaf in jax.tree.leaves(self.rows)}
         if len(sizes) != 1 or sizes <= {(), (0,)}:
-            raise ValueError(f"c must hold one row or more for each context, got leading axes {sorted(sizes)}")
+            raise ValueError(
+                f"c must hold one row or more for each context, got leading axes {sorted(sizes)}"
+            )
         self.size = sizes.pop()[0]
         if hidden is not None:
             hidden = checks.as_float("hidden", hidden)
             if hidden.shape[:1] != (self.size,):
-                raise ValueError(f"hidden must have {self.size} rows to match c, got shape {hidden.shape}")
+                raise ValueError(
+                    f"hidden must have {self.size} rows to match c, got shape {hidden.shape}"
+                )
             self.rows = Case(self.rows, hidden)
 
     def __call__(self, key: PRNGKeyArray) -> Any:
@@ -53,7 +61,9 @@ def seen(context: Any) -> Any:
 
 
 def right(x: Answered) -> Float[Array, ""]:
-    """1 for the right label, else 0: f of a classification with bandit feedback, for cases whose label is hidden."""
+    """1 for the right label, else 0: f of a classification with bandit feedback, for cases whose
+    label is hidden.
+    """
     label = jnp.asarray(x.context.hidden)
     return (x.answer == label.astype(jnp.result_type(x.answer))).astype(label.dtype)
 
@@ -61,15 +71,26 @@ def right(x: Answered) -> Float[Array, ""]:
 def check_source(contexts: Any) -> Callable[[PRNGKeyArray], Any]:
     """`contexts`, which must draw floating-point arrays."""
     checks.function("contexts", contexts, "phenes.contexts.Cases(rows)")
-    kinds = {str(leaf.dtype) for leaf in jax.tree.leaves(jax.eval_shape(contexts, jax.random.key(0)))}
+    kinds = {
+        str(leaf.dtype) for leaf in jax.tree.leaves(jax.eval_shape(contexts, jax.random.key(0)))
+    }
     if not kinds or any(not jnp.issubdtype(kind, jnp.floating) for kind in kinds):
-        raise ValueError(f"contexts must draw arrays of floating-point numbers, got {', '.join(sorted(kinds)) or 'none'}")
+        raise ValueError(
+            "contexts must draw arrays of floating-point numbers, got"
+            f" {', '.join(sorted(kinds)) or 'none'}"
+        )
     return contexts
 
 
-def draw_contexts(contexts: Callable[[PRNGKeyArray], Any], key: PRNGKeyArray, n: int, repeats: int) -> Any:
-    """n contexts, each `repeats` times in a row, so that individuals can be weighed against others in the same context."""
+def draw_contexts(
+    contexts: Callable[[PRNGKeyArray], Any], key: PRNGKeyArray, n: int, repeats: int
+) -> Any:
+    """n contexts, each `repeats` times in a row, so that individuals can be weighed against others
+    in the same context.
+    """
     if n % repeats:
-        raise ValueError(f"the population must be a multiple of the {repeats} repeats of a context, got {n}")
+        raise ValueError(
+            f"the population must be a multiple of the {repeats} repeats of a context, got {n}"
+        )
     each = jax.vmap(contexts)(jax.random.split(key, n // repeats))
     return jax.tree.map(lambda leaf: jnp.repeat(leaf, repeats, axis=0), each)

@@ -1,12 +1,13 @@
 """Weights that look at the context, for estimators that stay as they are.
 
-What an answer is worth differs from context to context, and comparing an easy one with a hard one is noise. Two ways out:
+What an answer is worth differs from context to context, and comparing an easy one with a hard one
+is noise. Two ways out:
 
     within(weighting, repeats)    each context comes `repeats` times in a row, and is weighed by itself: a plain weighting
     Weighed(estimator, weights)   weights(p, q, batch) -> w[N] from the context: `belief`, or f minus a learnt `Baseline`
 
-Both are functions of what was realised (c, x, f), never of theta, so that every estimator keeps its mean and the phenotype its smaller
-variance (docs/parts/weightings.md).
+Both are functions of what was realised (c, x, f), never of theta, so that every estimator keeps its
+mean and the phenotype its smaller variance (docs/parts/weightings.md).
 """
 
 from collections.abc import Callable
@@ -24,18 +25,26 @@ from phenes.contexts.source import seen
 from phenes.strategy import Strategy, es
 from phenes.weightings import Weighting
 
-LEAST_DOUBT = 1e-3  # P leaves at least this much to the other answers: one that was surer and wrong counts -999
+# P leaves at least this much to the other answers: one that was surer and wrong counts -999
+LEAST_DOUBT = 1e-3
 
 
 def within(weighting: Weighting, repeats: int) -> Weighting:
-    """`weighting` of the individuals in each context, for policies that draw every context `repeats` times in a row."""
+    """`weighting` of the individuals in each context, for policies that draw every context
+    `repeats` times in a row.
+    """
     checks.function("weighting", weighting, "phenes.weightings.standardise")
     if checks.count("repeats", repeats) < 2:
-        raise ValueError("repeats must be at least 2, got 1: one individual has nobody to be compared with")
+        raise ValueError(
+            "repeats must be at least 2, got 1: one individual has nobody to be compared with"
+        )
 
     def weigh(f: Float[Array, " n"]) -> Float[Array, " n"]:
         if f.size % repeats:
-            raise ValueError(f"the population must be a multiple of the {repeats} repeats of a context, got {f.size}")
+            raise ValueError(
+                f"the population must be a multiple of the {repeats} repeats of a context, got"
+                f" {f.size}"
+            )
         return jax.vmap(weighting)(f.reshape(-1, repeats)).reshape(-1)
 
     return weigh
@@ -47,11 +56,13 @@ def as_it_is(f: Float[Array, " n"]) -> Float[Array, " n"]:
 
 
 def belief(p: Any, q: Any, batch: Batch) -> Float[Array, " n"]:
-    """(f - P) / (1 - P), P = P(x | c) what the policy itself gave the answer: for f in [0, 1], where one answer is right.
+    """(f - P) / (1 - P), P = P(x | c) what the policy itself gave the answer: for f in [0, 1],
+    where one answer is right.
 
-    With these weights the phenotype estimate is d/d psi of f log P + (1 - f) log(1 - P), the likelihood of the feedback if P is the
-    probability that x is right. By Fisher's identity this is the mean of the full-information score d log P(right answer | c) given what
-    the feedback says. Its mean is not the gradient of E f: it still grows where E f is flat, since P is small.
+    With these weights the phenotype estimate is d/d psi of f log P + (1 - f) log(1 - P), the
+    likelihood of the feedback if P is the probability that x is right. By Fisher's identity this is
+    the mean of the full-information score d log P(right answer | c) given what the feedback says.
+    Its mean is not the gradient of E f: it still grows where E f is flat, since P is small.
     """
     return _belief(p, q, batch, LEAST_DOUBT)
 
@@ -59,8 +70,9 @@ def belief(p: Any, q: Any, batch: Batch) -> Float[Array, " n"]:
 class Belief(eqx.Module):
     """`belief` with weights of at most 1 / doubt in size.
 
-    The phenotype score of a sure answer is as small as its weight is large, so their product stays bounded with any doubt. The scores of
-    other estimators are not: more doubt gives them less variance, and a target that corrects sure mistakes more slowly.
+    The phenotype score of a sure answer is as small as its weight is large, so their product stays
+    bounded with any doubt. The scores of other estimators are not: more doubt gives them less
+    variance, and a target that corrects sure mistakes more slowly.
     """
 
     doubt: Float[Array, ""]
@@ -78,16 +90,23 @@ def _belief(p: Any, q: Any, batch: Batch, doubt: Any) -> Float[Array, " n"]:
 
 
 def _log_answer(p: Any, q: Any, batch: Batch) -> Float[Array, " n"]:
-    """log P(x | c), or that of the policy at the mean of q where there is no marginal: it must not depend on theta."""
+    """log P(x | c), or that of the policy at the mean of q where there is no marginal: it must not
+    depend on theta.
+    """
     if hasattr(p, "marginal"):
         return jax.vmap(p.marginal(q).log_prob)(batch.x)
     if not hasattr(q, "mean"):
-        raise ValueError(f"belief needs a law with a marginal or a search law with a mean, got {type(p).__name__} and {type(q).__name__}")
+        raise ValueError(
+            "belief needs a law with a marginal or a search law with a mean, got"
+            f" {type(p).__name__} and {type(q).__name__}"
+        )
     return jax.vmap(lambda x: p.log_prob(x, q.mean))(batch.x)
 
 
 class Baseline(eqx.Module):
-    """f - v(c), v learnt by least squares on past generations only: a `Table` for discrete contexts, a network, or a `Constant`."""
+    """f - v(c), v learnt by least squares on past generations only: a `Table` for discrete
+    contexts, a network, or a `Constant`.
+    """
 
     model: Callable[[Any], Float[Array, ""]]
     optimiser: optax.GradientTransformation = eqx.field(static=True)
@@ -96,7 +115,10 @@ class Baseline(eqx.Module):
     def __init__(self, model, optimiser: optax.GradientTransformation):
         self.model = checks.function("model", model, "phenes.contexts.Table(jnp.zeros(10))")
         if not hasattr(optimiser, "update"):
-            raise ValueError(f"optimiser must be an optax transformation such as optax.sgd(0.1), got {optimiser!r}")
+            raise ValueError(
+                "optimiser must be an optax transformation such as optax.sgd(0.1), got"
+                f" {optimiser!r}"
+            )
         self.optimiser = optimiser
         self.state = optimiser.init(eqx.filter(model, eqx.is_inexact_array))
 
@@ -107,25 +129,42 @@ class Baseline(eqx.Module):
         def loss(model):
             return 0.5 * jnp.mean(eqx.tree_at(lambda b: b.model, self, model)(p, q, batch) ** 2)
 
-        updates, state = self.optimiser.update(eqx.filter_grad(loss)(self.model), self.state, eqx.filter(self.model, eqx.is_inexact_array))
-        return eqx.tree_at(lambda b: (b.model, b.state), self, (eqx.apply_updates(self.model, updates), state))
+        updates, state = self.optimiser.update(
+            eqx.filter_grad(loss)(self.model),
+            self.state,
+            eqx.filter(self.model, eqx.is_inexact_array),
+        )
+        return eqx.tree_at(
+            lambda b: (b.model, b.state), self, (eqx.apply_updates(self.model, updates), state)
+        )
 
 
 class Weighed(eqx.Module):
-    """`estimator` with the weights `weights(p, q, batch)` instead of those it is given. Either may learn from past generations."""
+    """`estimator` with the weights `weights(p, q, batch)` instead of those it is given. Either may
+    learn from past generations.
+    """
 
     estimator: Any
     weights: Any
 
     def __init__(self, estimator, weights):
-        self.estimator = _part(checks.function("estimator", estimator, "phenes.estimators.phenotype"))
+        self.estimator = _part(
+            checks.function("estimator", estimator, "phenes.estimators.phenotype")
+        )
         self.weights = _part(checks.function("weights", weights, "phenes.contexts.belief"))
 
     def start(self, p: Any, q: Any, batch: Batch) -> "Weighed":
-        return eqx.tree_at(lambda e: e.estimator, self, self.estimator.start(p, q, batch)) if hasattr(self.estimator, "start") else self
+        return (
+            eqx.tree_at(lambda e: e.estimator, self, self.estimator.start(p, q, batch))
+            if hasattr(self.estimator, "start")
+            else self
+        )
 
     def observe(self, p: Any, q: Any, batch: Batch) -> "Weighed":
-        learnt = [part.observe(p, q, batch) if hasattr(part, "observe") else part for part in (self.estimator, self.weights)]
+        learnt = [
+            part.observe(p, q, batch) if hasattr(part, "observe") else part
+            for part in (self.estimator, self.weights)
+        ]
         return eqx.tree_at(lambda e: (e.estimator, e.weights), self, tuple(learnt))
 
     def __call__(self, p: Any, q: Any, batch: Batch, w: Float[Array, " n"]) -> Any:
@@ -133,10 +172,16 @@ class Weighed(eqx.Module):
 
 
 def _part(part: Any) -> Any:
-    """Modules as they are; plain functions as part of the structure, so that a state that holds them can leave `jax.jit`."""
+    """Modules as they are; plain functions as part of the structure, so that a state that holds
+    them can leave `jax.jit`.
+    """
     return part if isinstance(part, eqx.Module) else jax.tree_util.Partial(part)
 
 
-def learner(p: Any, estimator: Any, weights: Any, optimiser: optax.GradientTransformation, popsize: int = 1) -> Strategy:
-    """`phenes.es` for answers in contexts: an estimator, weights that look at the context, and steps along the plain gradient."""
+def learner(
+    p: Any, estimator: Any, weights: Any, optimiser: optax.GradientTransformation, popsize: int = 1
+) -> Strategy:
+    """`phenes.es` for answers in contexts: an estimator, weights that look at the context, and
+    steps along the plain gradient.
+    """
     return es(p, Weighed(estimator, weights), as_it_is, optimiser, popsize, metric=metric.plain)

@@ -11,14 +11,26 @@
 | rao_blackwellise(any) | as the base | below the base | posterior |
 | biased_linear | no | small | x - theta |
 
-Those that learn from past generations (information_mix, biased_linear) have `start` and `observe`; `es` takes care of both.
+Those that learn from past generations (information_mix, biased_linear) have `start` and `observe`;
+`es` takes care of both.
 """
 
-from phenes.estimators.exchangeable import GaussianProposal, exchangeable, exchangeable_coordinates, fit_proposal
+from phenes.estimators.exchangeable import (
+    GaussianProposal,
+    exchangeable,
+    exchangeable_coordinates,
+    fit_proposal,
+)
 from phenes.estimators.information import InformationMix, diagonal, full, information_mix, scalar
 from phenes.estimators.learnt import BiasedLinear, biased_linear
 from phenes.estimators.pairs import mirrored, mirrored_phenotype, two_point, two_point_phenotype
-from phenes.estimators.scores import Estimator, genotype, phenotype, rao_blackwellise, reparameterised
+from phenes.estimators.scores import (
+    Estimator,
+    genotype,
+    phenotype,
+    rao_blackwellise,
+    reparameterised,
+)
 
 __all__ = [
     "BiasedLinear",

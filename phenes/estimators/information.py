@@ -1,9 +1,10 @@
-"""The information mix (docs/estimators/information_mix.md): s_mix = A s_q + (1 - A) s_p, unbiased for every A that does not look at theta.
+"""The information mix (docs/estimators/information_mix.md): s_mix = A s_q + (1 - A) s_p, unbiased
+for every A that does not look at theta.
 
-s_q is the genotype score, s_p the reparameterised one; both have the phenotype score as conditional mean given x. With
-A = I_p (I_q + I_p)^-1 the second moment is (I_q^-1 + I_p^-1)^-1, below either, and equals the exact Rao-Blackwellisation for Gaussian
-noise. It needs no marginal, only d log p / d theta. I_p is learnt from past generations (in-sample A is biased), until then A = 1, the
-genotype.
+s_q is the genotype score, s_p the reparameterised one; both have the phenotype score as conditional
+mean given x. With A = I_p (I_q + I_p)^-1 the second moment is (I_q^-1 + I_p^-1)^-1, below either,
+and equals the exact Rao-Blackwellisation for Gaussian noise. It needs no marginal, only d log p / d
+theta. I_p is learnt from past generations (in-sample A is biased), until then A = 1, the genotype.
 """
 
 from collections.abc import Callable
@@ -60,12 +61,17 @@ class InformationMix(eqx.Module):
     def observe(self, p: Any, q: Any, batch: Batch) -> "InformationMix":
         """Learn from a generation, after its gradient was taken."""
         keep = self.memory
-        info = jax.tree.map(lambda old, new: keep * old + (1 - keep) * new, self.info, self._measure(p, q, batch))
+        info = jax.tree.map(
+            lambda old, new: keep * old + (1 - keep) * new, self.info, self._measure(p, q, batch)
+        )
         return eqx.tree_at(lambda m: (m.info, m.mass), self, (info, keep * self.mass + (1 - keep)))
 
     def __call__(self, p: Any, q: Q, batch: Batch, w: Float[Array, " n"]) -> Q:
         if self.info is None:
-            raise ValueError("information_mix must see a past generation first: call observe, or give it the information, got none")
+            raise ValueError(
+                "information_mix must see a past generation first: call observe, or give it the"
+                " information, got none"
+            )
         if isinstance(q, Gaussian | DiagonalGaussian | IsotropicGaussian):
             return self._gaussian(p, q, batch, w)
         return self._general(p, q, batch, w)
@@ -77,7 +83,9 @@ class InformationMix(eqx.Module):
         return self.shape(s_q), self.shape(s_p)
 
     def _share(self, info_q, info_p):
-        """(1 - A), the share of s_p; 0 while nothing is known, and for a coordinate that neither score depends on."""
+        """(1 - A), the share of s_p; 0 while nothing is known, and for a coordinate that neither
+        score depends on.
+        """
         known = self.mass > 0
         info_p = info_p / jnp.where(known, self.mass, 1.0)
         if info_q.ndim == 2:
@@ -87,20 +95,30 @@ class InformationMix(eqx.Module):
         return jnp.where(known, info_q / jnp.where(both > 0, both, 1.0), 0.0)
 
     def _gaussian(self, p, q: GaussianSearch, batch: Batch, w):
-        """delta_hat = delta - V D with D = s_q - s_p and V = S (1 - A); the spread by Stein's identity of second order."""
+        """delta_hat = delta - V D with D = s_q - s_p and V = S (1 - A); the spread by Stein's
+        identity of second order.
+        """
         d = q.dim
         delta = batch.theta - q.mean[None]
         s_q = q.covariance.solve(delta)
         D = s_q - input_score(p, batch.x, batch.theta)
         share = self._share(_shaped_inverse(q, self.shape), self.info)
-        VD = q.covariance.times(D @ share.T if share.ndim == 2 else D * jnp.broadcast_to(share, (d,))[None])
+        VD = q.covariance.times(
+            D @ share.T if share.ndim == 2 else D * jnp.broadcast_to(share, (d,))[None]
+        )
         first = q.covariance.solve(delta - VD)
         mean = w @ first / w.size
-        spread = search_score(q, batch.theta, w) if self.order == 1 else self._second(p, q, batch, w, first, VD, share)
+        spread = (
+            search_score(q, batch.theta, w)
+            if self.order == 1
+            else self._second(p, q, batch, w, first, VD, share)
+        )
         return eqx.tree_at(lambda g: g.mean, spread, mean)
 
     def _second(self, p, q, batch, w, first, VD, share):
-        """E[delta delta' | x] without bias: delta_hat delta_hat' + V + V' - V D D' V', or V (S^-1 + J) V' for the last term."""
+        """E[delta delta' | x] without bias: delta_hat delta_hat' + V + V' - V D D' V', or V (S^-1 +
+        J) V' for the last term.
+        """
         last = q.covariance.solve(VD)
         if isinstance(q, Gaussian) or share.ndim == 2 or self.curvature:
             return self._second_dense(p, q, batch, w, first, last, share)
@@ -129,7 +147,9 @@ class InformationMix(eqx.Module):
         info_q, info_p = self.info
         share = self._share(info_q / jnp.where(self.mass > 0, self.mass, 1.0), info_p)
         D = s_p - s_q
-        mix = s_q + (D @ share.T if share.ndim == 2 else D * jnp.broadcast_to(share, D.shape[1:])[None])
+        mix = s_q + (
+            D @ share.T if share.ndim == 2 else D * jnp.broadcast_to(share, D.shape[1:])[None]
+        )
         return unravel(w @ mix / w.size)
 
 
@@ -172,21 +192,34 @@ def _both_scores(p, q, batch: Batch):
 
         return jax.vmap(row)(batch._replace(f=None, key=None))
 
-    return each(genotype), each(reparameterised), ravel_pytree(eqx.filter(q, eqx.is_inexact_array))[1]
+    return (
+        each(genotype),
+        each(reparameterised),
+        ravel_pytree(eqx.filter(q, eqx.is_inexact_array))[1],
+    )
 
 
 def information_mix(
-    shape: Callable[[Array], Array] = diagonal, order: int = 2, *, curvature: bool = False, memory: float = 0.9, info: Any = None
+    shape: Callable[[Array], Array] = diagonal,
+    order: int = 2,
+    *,
+    curvature: bool = False,
+    memory: float = 0.9,
+    info: Any = None,
 ) -> InformationMix:
-    """The unbiased estimator for laws without a marginal, if log p is smooth in theta (`UniformNoise` is refused).
+    """The unbiased estimator for laws without a marginal, if log p is smooth in theta
+    (`UniformNoise` is refused).
 
-    shape: `scalar`, `diagonal` or `full`, the form of A. order: 1 mixes the mean of Gaussian search only and leaves its spread to
-    the genotype score; 2 mixes both. curvature: use d2 log p / d theta2 in the second order; for Gaussian noise with C = c S the spread
-    then has the variance of `phenotype`, without it 1 + c^2 times that (the genotype has (1 + c)^2 times). info: I_p if it is known;
-    otherwise it is learnt, as a running mean with the given `memory` of past generations.
+    shape: `scalar`, `diagonal` or `full`, the form of A. order: 1 mixes the mean of Gaussian search
+    only and leaves its spread to the genotype score; 2 mixes both. curvature: use d2 log p / d
+    theta2 in the second order; for Gaussian noise with C = c S the spread then has the variance of
+    `phenotype`, without it 1 + c^2 times that (the genotype has (1 + c)^2 times). info: I_p if it
+    is known; otherwise it is learnt, as a running mean with the given `memory` of past generations.
     """
     checks.function("shape", shape, "estimators.information.diagonal")
     if order not in (1, 2):
         raise ValueError(f"order must be 1 or 2, got {order!r}")
     known = None if info is None else jax.tree.map(lambda leaf: checks.as_float("info", leaf), info)
-    return InformationMix(shape, order, curvature, memory, known, jnp.asarray(0.0 if info is None else 1.0))
+    return InformationMix(
+        shape, order, curvature, memory, known, jnp.asarray(0.0 if info is None else 1.0)
+    )

@@ -1,4 +1,6 @@
-"""The last resort, and it is biased: a linear guess at the posterior mean (docs/estimators/biased_linear.md)."""
+"""The last resort, and it is biased: a linear guess at the posterior mean
+(docs/estimators/biased_linear.md).
+"""
 
 from typing import Any, TypeVar
 
@@ -33,7 +35,9 @@ class BiasedLinear(eqx.Module):
 
     def __call__(self, p: Any, q: Q, batch: Batch, w: Float[Array, " n"]) -> Q:
         if self.bias is None:
-            raise ValueError("biased_linear must see a past generation first: call observe, got none")
+            raise ValueError(
+                "biased_linear must see a past generation first: call observe, got none"
+            )
         mass = jnp.where(self.mass > 0, self.mass, 1.0)
         bias = self.bias / mass
         noise = self.second / mass - bias[:, None] * bias[None]
@@ -42,7 +46,13 @@ class BiasedLinear(eqx.Module):
         # nothing is known in the first generation: be an ordinary evolution strategy
         first = q.score(batch.theta, w)
         known = self.mass > 0
-        return eqx.tree_at(_leaves, first, tuple(jnp.where(known, a, b) for a, b in zip(_leaves(learnt), _leaves(first), strict=True)))
+        return eqx.tree_at(
+            _leaves,
+            first,
+            tuple(
+                jnp.where(known, a, b) for a, b in zip(_leaves(learnt), _leaves(first), strict=True)
+            ),
+        )
 
 
 def _leaves(g: Any) -> tuple[Array, ...]:
@@ -50,10 +60,12 @@ def _leaves(g: Any) -> tuple[Array, ...]:
 
 
 def biased_linear(memory: float = 0.9) -> BiasedLinear:
-    """E[theta | x] guessed as m + S (S + C)^-1 (x - m - b) with the covariance C and bias b of x - theta in past generations.
+    """E[theta | x] guessed as m + S (S + C)^-1 (x - m - b) with the covariance C and bias b of x -
+    theta in past generations.
 
-    BIASED unless theta and x are jointly Gaussian: bias^2/|g|^2 of the mean up to .04 for symmetric additive noise below the search
-    spread, .28 above it, .14 for noise that depends on theta; of the spread up to .5 (heavy tails, saturation). It needs no density of
-    p at all, and works for Gaussian search only.
+    BIASED unless theta and x are jointly Gaussian: bias^2/|g|^2 of the mean up to .04 for symmetric
+    additive noise below the search spread, .28 above it, .14 for noise that depends on theta; of
+    the spread up to .5 (heavy tails, saturation). It needs no density of p at all, and works for
+    Gaussian search only.
     """
     return BiasedLinear(memory, None, None, jnp.asarray(0.0))

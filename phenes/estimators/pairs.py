@@ -1,4 +1,5 @@
-"""Two-point estimators. The first half of the population and the second half are the partners (errata 13-15).
+"""Two-point estimators. The first half of the population and the second half are the partners
+(errata 13-15).
 
 For mirrored pairs (`es(..., mirrored=True)`) theta_1 = m + L z and theta_2 = m - L z.
 """
@@ -15,7 +16,9 @@ Q = TypeVar("Q", bound=Any)
 
 
 def two_point(p: Any, q: Q, batch: Batch, w: Float[Array, " n"]) -> Q:
-    """1/2 (W1 - W2)(s(theta_1) - s(theta_2)), averaged over independent pairs. Unbiased (erratum 13: no sigma)."""
+    """1/2 (W1 - W2)(s(theta_1) - s(theta_2)), averaged over independent pairs. Unbiased (erratum
+    13: no sigma).
+    """
     return search_score(q, batch.theta, _against_partner(w))
 
 
@@ -25,9 +28,11 @@ def two_point_phenotype(p: Any, q: Q, batch: Batch, w: Float[Array, " n"]) -> Q:
 
 
 def mirrored(p: Any, q: Q, batch: Batch, w: Float[Array, " n"]) -> Q:
-    """1/4 (W1 - W2)(s(theta_1) - s(theta_2)) + 1/4 (W1 + W2)(s(theta_1) + s(theta_2)) over mirrored pairs. Unbiased.
+    """1/4 (W1 - W2)(s(theta_1) - s(theta_2)) + 1/4 (W1 + W2)(s(theta_1) + s(theta_2)) over mirrored
+    pairs. Unbiased.
 
-    The first term is the antithetic estimate of the mean's gradient (the second vanishes there), the second that of the spread's.
+    The first term is the antithetic estimate of the mean's gradient (the second vanishes there),
+    the second that of the spread's.
     """
     halves = _split(w)
     odd, even = 0.5 * (halves[0] - halves[1]), 0.5 * (halves[0] + halves[1])
@@ -35,13 +40,18 @@ def mirrored(p: Any, q: Q, batch: Batch, w: Float[Array, " n"]) -> Q:
 
 
 def mirrored_phenotype(p: Any, q: Q, batch: Batch, w: Float[Array, " n"]) -> Q:
-    """1/2 (W1 - W2)(S + C/2)^-1 (x1 - x2)/2: `mirrored` Rao-Blackwellised over the joint posterior of z (erratum 15).
+    """1/2 (W1 - W2)(S + C/2)^-1 (x1 - x2)/2: `mirrored` Rao-Blackwellised over the joint posterior
+    of z (erratum 15).
 
-    Unbiased, with covariance at most that of `mirrored`. With centred weights `phenotype` on the same pairs is usually as good;
-    this one wins where W has a baseline that nothing controls (docs/estimators/pairs.md).
+    Unbiased, with covariance at most that of `mirrored`. With centred weights `phenotype` on the
+    same pairs is usually as good; this one wins where W has a baseline that nothing controls
+    (docs/estimators/pairs.md).
     """
     if not hasattr(p, "mirrored_score"):
-        raise ValueError(f"mirrored_phenotype needs GaussianNoise, got {type(p).__name__}: use estimators.phenotype")
+        raise ValueError(
+            f"mirrored_phenotype needs GaussianNoise, got {type(p).__name__}: use"
+            " estimators.phenotype"
+        )
     return p.mirrored_score(q, _split(batch.x), _split(w))
 
 
@@ -52,7 +62,7 @@ def _split(array: Array) -> Array:
 
 
 def _against_partner(w: Float[Array, " n"]) -> Float[Array, " n"]:
-    """(W1 - W2) for the first partner and (W2 - W1) for the second: the mean over N of w s is then that over N/2 pairs of the
-    half difference times the difference of scores."""
+    """(W1 - W2) for the first partner and (W2 - W1) for the second: the mean over N of w s is then
+    that over N/2 pairs of the half difference times the difference of scores."""
     halves = _split(w)
     return jnp.concatenate([halves[0] - halves[1], halves[1] - halves[0]])

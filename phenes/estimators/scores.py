@@ -1,6 +1,7 @@
 """The estimators of the paper: one choice of log-likelihood each.
 
-All share one signature, `estimator(p, q, batch, w) -> g`, g shaped like q: the estimate of d E[W(f(x))] / d psi.
+All share one signature, `estimator(p, q, batch, w) -> g`, g shaped like q: the estimate of d
+E[W(f(x))] / d psi.
 """
 
 from collections.abc import Callable
@@ -20,12 +21,15 @@ Estimator = Callable[[Any, Any, Batch, Float[Array, " n"]], Any]
 
 
 def genotype(p: Any, q: Q, batch: Batch, w: Float[Array, " n"]) -> Q:
-    """log q_psi(theta_i): the ordinary evolution strategy, which ignores x (eq. genotype-gradient-estimator). Unbiased."""
+    """log q_psi(theta_i): the ordinary evolution strategy, which ignores x (eq.
+    genotype-gradient-estimator). Unbiased.
+    """
     return search_score(q, batch.theta, w)
 
 
 def phenotype(p: Any, q: Q, batch: Batch, w: Float[Array, " n"]) -> Q:
-    """log P_psi(x_i), P = marginal of p under q: the Rao-Blackwellised genotype estimator (eq. full-gradient-estimator).
+    """log P_psi(x_i), P = marginal of p under q: the Rao-Blackwellised genotype estimator (eq.
+    full-gradient-estimator).
 
     Unbiased, with covariance at most that of `genotype` in the Loewner order.
     """
@@ -33,9 +37,11 @@ def phenotype(p: Any, q: Q, batch: Batch, w: Float[Array, " n"]) -> Q:
 
 
 def reparameterised(p: Any, q: Q, batch: Batch, w: Float[Array, " n"]) -> Q:
-    """log p_theta(x_i) through theta = push_psi(xi_i), at theta_i and never at the mean (errata 16-19).
+    """log p_theta(x_i) through theta = push_psi(xi_i), at theta_i and never at the mean (errata
+    16-19).
 
-    Unbiased where log p is smooth in theta. Better than `genotype` only if x says less about theta than q does.
+    Unbiased where log p is smooth in theta. Better than `genotype` only if x says less about theta
+    than q does.
     """
     by_theta = input_score(p, batch.x, batch.theta)
 
@@ -51,7 +57,8 @@ def reparameterised(p: Any, q: Q, batch: Batch, w: Float[Array, " n"]) -> Q:
 def rao_blackwellise(estimator: Estimator, draws: int) -> Estimator:
     """Any estimator averaged over `draws` fresh draws of theta_i from its posterior given x_i.
 
-    Exactly as unbiased as the estimator it is given, for individuals drawn independently (erratum 15: not for mirrored pairs).
+    Exactly as unbiased as the estimator it is given, for individuals drawn independently (erratum
+    15: not for mirrored pairs).
     """
     checks.count("draws", draws)
 

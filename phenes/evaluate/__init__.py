@@ -1,12 +1,14 @@
-"""Where f runs: here, compiled here if it is written in JAX, or on workers: processes, Dask, Ray, any `concurrent.futures.Executor`.
+"""Where f runs: here, compiled here if it is written in JAX, or on workers: processes, Dask, Ray,
+any `concurrent.futures.Executor`.
 
     evaluate = Evaluate(f, workers=8, timeout=60)
     pool = evaluate.open()
     pool.send(tag, point)                 # as many as there are
     for tag, outcome in pool.take(): ...  # as they come back
 
-An exception in f is a failed evaluation and comes back as data: one part that broke must not cost the others. A worker that dies costs
-nothing but time: what it had in hand is sent again, what came back is not.
+An exception in f is a failed evaluation and comes back as data: one part that broke must not cost
+the others. A worker that dies costs nothing but time: what it had in hand is sent again, what came
+back is not.
 """
 
 import functools
@@ -28,9 +30,10 @@ __all__ = ["Evaluate", "Outcome", "executor"]
 class Evaluate:
     """A function of the user's and where it runs.
 
-    realises: f takes theta and returns (x, value) itself. vectorized: f takes [n, d]. workers: a number of processes, an Executor, a Dask
-    Client, "dask://host:port" or "ray". timeout: seconds for one evaluation. max_attempts: how often a point is sent whose worker died; 1
-    for physical experiments, which must not be made twice.
+    realises: f takes theta and returns (x, value) itself. vectorized: f takes [n, d]. workers: a
+    number of processes, an Executor, a Dask Client, "dask://host:port" or "ray". timeout: seconds
+    for one evaluation. max_attempts: how often a point is sent whose worker died; 1 for physical
+    experiments, which must not be made twice.
     """
 
     def __init__(
@@ -48,15 +51,34 @@ class Evaluate:
         if timeout is not None and not timeout > 0:
             raise ValueError(f"timeout must be a positive number of seconds, got {timeout!r}")
         if isinstance(max_attempts, bool) or not isinstance(max_attempts, int) or max_attempts < 1:
-            raise ValueError(f"max_attempts must be a whole number of at least 1, got {max_attempts!r}")
-        self.f, self.realises, self.vectorized, self.timeout, self.max_attempts = f, realises, vectorized, timeout, max_attempts
+            raise ValueError(
+                f"max_attempts must be a whole number of at least 1, got {max_attempts!r}"
+            )
+        self.f, self.realises, self.vectorized, self.timeout, self.max_attempts = (
+            f,
+            realises,
+            vectorized,
+            timeout,
+            max_attempts,
+        )
         if vectorized and workers not in (None, 1):
-            raise ValueError("vectorized and workers exclude each other: a function of whole populations runs in one place")
+            raise ValueError(
+                "vectorized and workers exclude each other: a function of whole populations runs in"
+                " one place"
+            )
         if vectorized and timeout is not None:
-            raise ValueError("vectorized and timeout exclude each other: the time-out is for one evaluation")
+            raise ValueError(
+                "vectorized and timeout exclude each other: the time-out is for one evaluation"
+            )
         self.engine: Engine | None = engine(workers)
-        if timeout is not None and self.engine is None and threading.current_thread() is not threading.main_thread():
-            raise ValueError("timeout without workers is for the main thread only: give workers=2 or more")
+        if (
+            timeout is not None
+            and self.engine is None
+            and threading.current_thread() is not threading.main_thread()
+        ):
+            raise ValueError(
+                "timeout without workers is for the main thread only: give workers=2 or more"
+            )
 
     def open(self, sending: Callable[[int], None] = lambda tag: None) -> Here | Pool:
         """`sending` is called with the tag of each point just before it is evaluated."""
@@ -70,7 +92,8 @@ class Evaluate:
             self.engine.close()
 
     def _call(self, where: Engine) -> Callable[[np.ndarray], Outcome]:
-        if isinstance(where, Given) and isinstance(where.executor, ThreadPoolExecutor):  # nothing travels: drivers and locks may stay
+        # nothing travels: drivers and locks may stay
+        if isinstance(where, Given) and isinstance(where.executor, ThreadPoolExecutor):
             return functools.partial(OnWorker(self.f, self.realises), self.timeout)
         return functools.partial(remote, _bytes(self.f), self.realises, self.timeout)
 

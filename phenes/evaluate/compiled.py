@@ -1,4 +1,6 @@
-"""Functions written in JAX, on whole populations: compiled, in double precision, and spread over the devices there are."""
+"""Functions written in JAX, on whole populations: compiled, in double precision, and spread over
+the devices there are.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,8 +11,9 @@ import numpy as np
 def compiled(f: Callable[..., Any], point: np.ndarray) -> Callable[[np.ndarray], np.ndarray] | None:
     """f on rows [n, d] -> [n] under jit, if it can be traced.
 
-    On CPUs a row's value does not depend, to the last bit, on the other rows, on the number of devices, or on whether it was a worker that
-    evaluated it: rows go through the same small program one after the other, which costs no more there than all of them at once.
+    On CPUs a row's value does not depend, to the last bit, on the other rows, on the number of
+    devices, or on whether it was a worker that evaluated it: rows go through the same small program
+    one after the other, which costs no more there than all of them at once.
     """
     import jax
 
@@ -24,14 +27,17 @@ def compiled(f: Callable[..., Any], point: np.ndarray) -> Callable[[np.ndarray],
 
     def evaluate(points: np.ndarray) -> np.ndarray:
         n, k = len(points), len(devices)
-        # a power of two for each device: populations change size, compilations should not follow each
+        # a power of two for each device: populations change size, compilations should not follow
+        # each
         size = 1 << (-(-n // k) - 1).bit_length()
         place = np.arange(n) % k * size + np.arange(n) // k  # dealt out like cards
         padded = np.repeat(points[-1:], k * size, axis=0)
         padded[place] = points
         counts = np.maximum(-(-(n - np.arange(k)) // k), 0)
         with jax.enable_x64(True):
-            return np.asarray(shares(jax.numpy.asarray(counts), jax.numpy.asarray(padded)), np.float64)[place]
+            return np.asarray(
+                shares(jax.numpy.asarray(counts), jax.numpy.asarray(padded)), np.float64
+            )[place]
 
     return evaluate
 
@@ -46,7 +52,9 @@ def _shares(f: Callable[..., Any], devices: list[Any]) -> Callable[..., Any]:
         return jax.jit(work)
     share = PartitionSpec("rows")
     mesh = Mesh(np.array(devices), ("rows",))
-    return jax.jit(jax.shard_map(work, mesh=mesh, in_specs=(share, share), out_specs=share, check_vma=False))
+    return jax.jit(
+        jax.shard_map(work, mesh=mesh, in_specs=(share, share), out_specs=share, check_vma=False)
+    )
 
 
 def _one_by_one(f: Callable[..., Any]) -> Callable[..., Any]:

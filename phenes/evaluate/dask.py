@@ -1,8 +1,8 @@
 """Evaluations on a Dask cluster.
 
-Left to itself Dask evaluates again what a dead worker had in hand or in memory, finished or not. Each task is therefore tied to one
-worker, and what is under way on a worker that has gone is reported as lost: the pool decides. Results are fetched at once and nothing is
-held on the cluster.
+Left to itself Dask evaluates again what a dead worker had in hand or in memory, finished or not.
+Each task is therefore tied to one worker, and what is under way on a worker that has gone is
+reported as lost: the pool decides. Results are fetched at once and nothing is held on the cluster.
 """
 
 import contextlib
@@ -35,11 +35,22 @@ class Dask(Engine):
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future:
         return self.submit_to(self._least_busy(), fn, *args, **kwargs)
 
-    def submit_to(self, worker: str, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future:
+    def submit_to(
+        self, worker: str, fn: Callable[..., Any], /, *args: Any, **kwargs: Any
+    ) -> Future:
         ours: Future = Future()
         ours.set_running_or_notify_cancel()
         name = f"phenes-{uuid.uuid4().hex}"  # two equal points are two evaluations
-        theirs = self.client.submit(fn, *args, **kwargs, key=name, pure=False, retries=0, workers=[worker], allow_other_workers=False)
+        theirs = self.client.submit(
+            fn,
+            *args,
+            **kwargs,
+            key=name,
+            pure=False,
+            retries=0,
+            workers=[worker],
+            allow_other_workers=False,
+        )
         self.flying[ours] = worker, theirs
         theirs.add_done_callback(lambda theirs: self._finished(ours, theirs))
         return ours
@@ -72,7 +83,8 @@ class Dask(Engine):
         try:
             _settle(ours, result=theirs.result(timeout=30))
         except Exception as error:
-            # what f raises comes back as a result, so this is the cluster's: cancelled, killed, out of reach
+            # what f raises comes back as a result, so this is the cluster's: cancelled, killed, out
+            # of reach
             _settle(ours, error=WorkerLost(f"{type(error).__name__}: {error}"))
         self.flying.pop(ours, None)
         theirs.release()

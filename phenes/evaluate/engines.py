@@ -1,6 +1,8 @@
-"""Where evaluations run: an Executor that also says how many it takes at once, and can give up on one that does not come back.
+"""Where evaluations run: an Executor that also says how many it takes at once, and can give up on
+one that does not come back.
 
-A worker that died shows as a BrokenExecutor in its futures, whatever the engine: the pool above decides whether to send again.
+A worker that died shows as a BrokenExecutor in its futures, whatever the engine: the pool above
+decides whether to send again.
 """
 
 import abc
@@ -24,7 +26,8 @@ class WorkerLost(BrokenExecutor):
 class Engine(Executor):
     """slots: evaluations at once, which may change.
 
-    patience: seconds past a time-out until a worker that cannot be interrupted is given up. lost: errors that mean a worker has gone.
+    patience: seconds past a time-out until a worker that cannot be interrupted is given up. lost:
+    errors that mean a worker has gone.
     """
 
     patience = 10.0
@@ -42,7 +45,9 @@ class Engine(Executor):
         """See whether workers died; called now and then while waiting."""
 
     def give_up(self, futures: Iterable[Future]) -> None:
-        """Stop these if possible; others may be lost with them, and show it. A thread cannot be stopped, and keeps its place."""
+        """Stop these if possible; others may be lost with them, and show it. A thread cannot be
+        stopped, and keeps its place.
+        """
         self.abandoned += tuple(future for future in futures if not future.cancel())
 
     def close(self) -> None:
@@ -55,12 +60,15 @@ class Engine(Executor):
 
 
 class Processes(Engine):
-    """Processes of this machine (loky: functions of notebooks and lambdas travel too). A broken pool is replaced by a new one."""
+    """Processes of this machine (loky: functions of notebooks and lambdas travel too). A broken
+    pool is replaced by a new one.
+    """
 
     def __init__(self, count: int):
         from loky.process_executor import ShutdownExecutorError
 
-        self.lost = (*Engine.lost, ShutdownExecutorError)  # of those that end with the pool for the sake of another
+        # of those that end with the pool for the sake of another
+        self.lost = (*Engine.lost, ShutdownExecutorError)
         self.count = count
         self.pool = processes(count)
 
@@ -70,10 +78,13 @@ class Processes(Engine):
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future:
         for _ in range(100):
-            with contextlib.suppress(RuntimeError):  # broken, or shut down by a call that wanted another number of processes
+            # broken, or shut down by a call that wanted another number of processes
+            with contextlib.suppress(RuntimeError):
                 return self.pool.submit(fn, *args, **kwargs)
             self.pool = processes(self.count)
-        raise RuntimeError("worker processes die as soon as they are started: is there memory for them?")
+        raise RuntimeError(
+            "worker processes die as soon as they are started: is there memory for them?"
+        )
 
     def give_up(self, futures: Iterable[Future]) -> None:
         self.pool.shutdown(wait=True, kill_workers=True)  # pyright: ignore[reportCallIssue]
@@ -89,18 +100,27 @@ class Given(Engine):
 
     @property
     def slots(self) -> int:
-        return max((getattr(self.executor, "_max_workers", None) or sys.maxsize // 4) - self.stuck(), 0)
+        return max(
+            (getattr(self.executor, "_max_workers", None) or sys.maxsize // 4) - self.stuck(), 0
+        )
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future:
         try:
             return self.executor.submit(fn, *args, **kwargs)
         except RuntimeError as error:
-            raise RuntimeError(f"the Executor given as workers is broken ({error}); pools of workers=NUMBER are replaced") from error
+            raise RuntimeError(
+                f"the Executor given as workers is broken ({error}); pools of workers=NUMBER are"
+                " replaced"
+            ) from error
 
 
 def engine(workers: Any) -> Engine | None:
-    """What the caller said of workers: None or 1 is here; a number, "dask://host:port", "ray", a Dask Client or an Executor."""
-    if workers is None or (isinstance(workers, int) and not isinstance(workers, bool) and workers == 1):
+    """What the caller said of workers: None or 1 is here; a number, "dask://host:port", "ray", a
+    Dask Client or an Executor.
+    """
+    if workers is None or (
+        isinstance(workers, int) and not isinstance(workers, bool) and workers == 1
+    ):
         return None
     if isinstance(workers, int) and not isinstance(workers, bool) and workers > 1:
         return Processes(workers)
@@ -121,7 +141,8 @@ def engine(workers: Any) -> Engine | None:
     if hasattr(workers, "submit") and hasattr(workers, "map"):
         return Given(workers)  # pyright: ignore[reportArgumentType]
     raise ValueError(
-        f"workers must be a number of processes of at least 1, 'dask://host:port', a Dask Client, 'ray' or an Executor, got {workers!r}"
+        "workers must be a number of processes of at least 1, 'dask://host:port', a Dask Client,"
+        f" 'ray' or an Executor, got {workers!r}"
     )
 
 
@@ -129,11 +150,15 @@ def processes(count: int) -> Executor:
     """The pool of this many processes, shared by the whole program and replaced if it is broken."""
     from loky import get_reusable_executor
 
-    return get_reusable_executor(max_workers=count, timeout=IDLE, initializer=_settle, initargs=(os.getpid(),))
+    return get_reusable_executor(
+        max_workers=count, timeout=IDLE, initializer=_settle, initargs=(os.getpid(),)
+    )
 
 
 def _settle(parent: int) -> None:
-    """In a new worker. Ctrl-C reaches all processes of a terminal: the one that waits for the results answers it."""
+    """In a new worker. Ctrl-C reaches all processes of a terminal: the one that waits for the
+    results answers it.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_follow, args=(parent,), daemon=True).start()
 

@@ -1,4 +1,6 @@
-"""Evaluations in this process: one after the other, or all at once where f takes rows or is compiled."""
+"""Evaluations in this process: one after the other, or all at once where f takes rows or is
+compiled.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -49,14 +51,24 @@ class Here:
         for tag in tags:
             self.sending(tag)
         if self.compiled is not None:
-            return list(zip(tags, [Outcome(None, float(f)) for f in self.compiled(points)], strict=True))
-        return list(zip(tags, self._together(points) if self.vectorized else [self.guarded(points[0])], strict=True))
+            return list(
+                zip(tags, [Outcome(None, float(f)) for f in self.compiled(points)], strict=True)
+            )
+        return list(
+            zip(
+                tags,
+                self._together(points) if self.vectorized else [self.guarded(points[0])],
+                strict=True,
+            )
+        )
 
     def close(self) -> None:
         self.waiting = []
 
     def _first(self) -> Arrived:
-        """The first value shows whether f is written in JAX: it is then compiled, otherwise the value is kept."""
+        """The first value shows whether f is written in JAX: it is then compiled, otherwise the
+        value is kept.
+        """
         self.untried = False
         tag, point = self.waiting[0]
         self.sending(tag)
@@ -76,6 +88,9 @@ class Here:
         x, f = out if self.realises else (None, out)
         f = np.asarray(f, np.float64)
         if f.shape != (len(points),):
-            raise ValueError(f"f must return one value for each of the {len(points)} rows when vectorized, got shape {f.shape}")
+            raise ValueError(
+                f"f must return one value for each of the {len(points)} rows when vectorized, got"
+                f" shape {f.shape}"
+            )
         xs = [None] * len(points) if x is None else np.asarray(x, np.float64)
         return [Outcome(x, float(value)) for x, value in zip(xs, f, strict=True)]

@@ -1,7 +1,9 @@
-"""Workers that are spoken to one by one, so that what one has in memory is there when it is asked again.
+"""Workers that are spoken to one by one, so that what one has in memory is there when it is asked
+again.
 
-An Executor gives a task to whoever is free. A lane is one worker: a process of its own, a Dask worker, a Ray actor. If it dies, its
-tasks are sent again, to a new one or to another: what it held is gone, and tasks must be able to do without.
+An Executor gives a task to whoever is free. A lane is one worker: a process of its own, a Dask
+worker, a Ray actor. If it dies, its tasks are sent again, to a new one or to another: what it held
+is gone, and tasks must be able to do without.
 """
 
 import abc
@@ -21,7 +23,8 @@ ATTEMPTS = 4  # of a task whose workers die
 POLL = 0.5  # seconds between looks at workers that say nothing
 PATIENCE = 60  # seconds without any worker
 UNKNOWN = 4  # lanes of an Executor that does not say how many workers it has
-WHOLE = "1e18"  # bytes: loky ends workers that have grown by more than so much, and what they hold with them
+# bytes: loky ends workers that have grown by more than so much, and what they hold with them
+WHOLE = "1e18"
 
 
 class Lanes(Executor, abc.ABC):
@@ -51,12 +54,21 @@ class Lanes(Executor, abc.ABC):
                     results[i] = future.result()
             if len(results) == len(tasks):
                 return [_opened(results[i]) for i in range(len(tasks))]
-        raise RuntimeError(f"workers died {ATTEMPTS} times in a row during one piece of work: is there memory for it?")
+        raise RuntimeError(
+            f"workers died {ATTEMPTS} times in a row during one piece of work: is there memory"
+            " for it?"
+        )
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future:
         return self.to(0, functools.partial(fn, **kwargs), *args)
 
-    def map(self, fn: Callable[..., Any], *iterables: Any, timeout: float | None = None, chunksize: int = 1) -> Iterator[Any]:  # pyright: ignore
+    def map(
+        self,
+        fn: Callable[..., Any],
+        *iterables: Any,
+        timeout: float | None = None,
+        chunksize: int = 1,
+    ) -> Iterator[Any]:  # pyright: ignore
         return iter(self.gather(fn, list(zip(*iterables, strict=True))))
 
     def close(self) -> None:
@@ -104,7 +116,12 @@ class OwnProcesses(Lanes):
     def _pool(self) -> Any:
         from loky import ProcessPoolExecutor
 
-        return ProcessPoolExecutor(1, env={"LOKY_MAX_MEMORY_LEAK_SIZE": WHOLE}, initializer=_settle, initargs=(os.getpid(),))
+        return ProcessPoolExecutor(
+            1,
+            env={"LOKY_MAX_MEMORY_LEAK_SIZE": WHOLE},
+            initializer=_settle,
+            initargs=(os.getpid(),),
+        )
 
 
 class OnDask(Lanes):
@@ -158,7 +175,9 @@ class OnRay(Lanes):
 
 
 class Shared(Lanes):
-    """An Executor of the caller's. Threads share their memory; of processes, whoever is asked may not be the one who knows."""
+    """An Executor of the caller's. Threads share their memory; of processes, whoever is asked may
+    not be the one who knows.
+    """
 
     def __init__(self, executor: Executor, count: int):
         self.executor, self.count = executor, count

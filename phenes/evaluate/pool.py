@@ -1,7 +1,8 @@
 """Points go out to workers, outcomes come in as they are finished.
 
-A point whose worker died is sent again, up to `max_attempts` times in all; one that came back is never sent again. Pools of processes
-die whole when one of them is killed, and the innocent with the guilty: the last attempt of a point is therefore made alone.
+A point whose worker died is sent again, up to `max_attempts` times in all; one that came back is
+never sent again. Pools of processes die whole when one of them is killed, and the innocent with the
+guilty: the last attempt of a point is therefore made alone.
 """
 
 import queue
@@ -32,7 +33,9 @@ class Task:
 
 
 class Pool:
-    """What is under way on an engine. call: point -> Outcome; limit: seconds for one; sending: told of each tag before it goes."""
+    """What is under way on an engine. call: point -> Outcome; limit: seconds for one; sending: told
+    of each tag before it goes.
+    """
 
     def __init__(
         self,
@@ -42,8 +45,15 @@ class Pool:
         max_attempts: int,
         sending: Callable[[int], None] = lambda tag: None,
     ):
-        self.engine, self.call, self.limit, self.max_attempts, self.sending = engine, call, limit, max_attempts, sending
-        # a second one in the queue of each worker keeps it busy, but blurs when it started and whether it did
+        self.engine, self.call, self.limit, self.max_attempts, self.sending = (
+            engine,
+            call,
+            limit,
+            max_attempts,
+            sending,
+        )
+        # a second one in the queue of each worker keeps it busy, but blurs when it started and
+        # whether it did
         self.depth = 2 if limit is None and max_attempts > 1 else 1
         self.waiting: deque[Task] = deque()
         self.flying: dict[Future, Task] = {}
@@ -68,7 +78,9 @@ class Pool:
         arrived: Arrived = []
         while not arrived and len(self):
             self._fill()
-            arrived = [outcome for future in self._returned() for outcome in self._settle(future)] + self._late()
+            arrived = [
+                outcome for future in self._returned() for outcome in self._settle(future)
+            ] + self._late()
         self._fill()
         return arrived
 
@@ -111,7 +123,10 @@ class Pool:
         if self.engine.slots:
             self.alive = self.looked
         elif self.looked - self.alive > PATIENCE:
-            raise RuntimeError(f"no worker has been free for {PATIENCE} seconds: start some, and go on from the checkpoint")
+            raise RuntimeError(
+                f"no worker has been free for {PATIENCE} seconds: start some, and go on from the"
+                " checkpoint"
+            )
 
     def _settle(self, future: Future) -> Arrived:
         task = self.flying.pop(future, None)
@@ -129,7 +144,9 @@ class Pool:
         task.attempts += not (task.pardoned and self.max_attempts > 1)
         if task.attempts >= self.max_attempts:
             times = "" if task.attempts == 1 else f" {task.attempts} times"
-            return [(task.tag, failed(f"WorkerLost: the worker died{times} during this evaluation"))]
+            return [
+                (task.tag, failed(f"WorkerLost: the worker died{times} during this evaluation"))
+            ]
         self.waiting.append(task)
         return []
 
@@ -138,11 +155,24 @@ class Pool:
         if self.limit is None:
             return []
         now = time.monotonic()
-        late = [future for future, task in self.flying.items() if now - task.since > self.limit + self.engine.patience]
+        late = [
+            future
+            for future, task in self.flying.items()
+            if now - task.since > self.limit + self.engine.patience
+        ]
         tasks = [self.flying.pop(future) for future in late]
         if late:
             for task in self.flying.values():
                 task.pardoned = True
             self.alone = False
             self.engine.give_up(late)
-        return [(task.tag, failed(f"TimeoutError: no value within {self.limit:g} s, and it could not be interrupted")) for task in tasks]
+        return [
+            (
+                task.tag,
+                failed(
+                    f"TimeoutError: no value within {self.limit:g} s, and it could not be"
+                    " interrupted"
+                ),
+            )
+            for task in tasks
+        ]

@@ -10,7 +10,9 @@ from phenes.extras import install
 
 
 class Ray(Engine):
-    """The Ray this program is connected to; otherwise the one at `address` or in RAY_ADDRESS, or a new one on this machine."""
+    """The Ray this program is connected to; otherwise the one at `address` or in RAY_ADDRESS, or a
+    new one on this machine.
+    """
 
     def __init__(self, address: str | None = None):
         try:
@@ -20,7 +22,12 @@ class Ray(Engine):
             raise ValueError(f"workers='ray' needs Ray: {install('ray')}") from error
         self.ray, self.raised = ray, ray.exceptions.RayTaskError
         if not ray.is_initialized():
-            ray.init(address=address, include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR)
+            ray.init(
+                address=address,
+                include_dashboard=False,
+                log_to_driver=False,
+                logging_level=logging.ERROR,
+            )
         # Ray would evaluate again by itself what a dead worker had in hand
         self.run = ray.remote(_call).options(max_retries=0, retry_exceptions=False)
         self.flying: dict[Future, Any] = {}
@@ -37,8 +44,14 @@ class Ray(Engine):
         return self._future(self.run.remote(fn, args, kwargs))
 
     def actor(self) -> Any:
-        """A worker that keeps its memory from task to task. Ray starts another in its place if it dies."""
-        return self.ray.remote(_Actor).options(num_cpus=1, max_restarts=-1, max_task_retries=0).remote()
+        """A worker that keeps its memory from task to task. Ray starts another in its place if it
+        dies.
+        """
+        return (
+            self.ray.remote(_Actor)
+            .options(num_cpus=1, max_restarts=-1, max_task_retries=0)
+            .remote()
+        )
 
     def submit_to(self, actor: Any, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future:
         return self._future(actor.call.remote(fn, args, kwargs))

@@ -1,6 +1,7 @@
 """One evaluation, wherever it runs: f at a point, as plain data.
 
-Nothing that f raises travels by itself: an exception that cannot be unpickled would break the pool that carries it.
+Nothing that f raises travels by itself: an exception that cannot be unpickled would break the pool
+that carries it.
 """
 
 import contextlib
@@ -15,7 +16,9 @@ import numpy as np
 
 
 class Outcome(NamedTuple):
-    """The x that was realised, if f says so; the value, NaN for a failed evaluation; and what went wrong."""
+    """The x that was realised, if f says so; the value, NaN for a failed evaluation; and what went
+    wrong.
+    """
 
     x: np.ndarray | None
     value: float
@@ -38,7 +41,9 @@ class Guarded:
                 out = self.f(point.copy())
             x, value = out if self.realises else (None, out)
             self.in_jax = type(value).__module__.startswith("jax")  # without importing JAX to ask
-            return Outcome(None if x is None else np.asarray(x, np.float64).reshape(point.shape), number(value))
+            return Outcome(
+                None if x is None else np.asarray(x, np.float64).reshape(point.shape), number(value)
+            )
         except Late:
             return failed(f"TimeoutError: no value within {self.limit:g} s")
         except (Exception, SystemExit) as error:
@@ -46,7 +51,9 @@ class Guarded:
 
 
 def remote(blob: bytes, realises: bool, limit: float | None, point: np.ndarray) -> Outcome:
-    """What a worker does: f arrives as bytes, so that one which cannot be loaded there is a failed evaluation like any other."""
+    """What a worker does: f arrives as bytes, so that one which cannot be loaded there is a failed
+    evaluation like any other.
+    """
     try:
         f = _load(blob, realises)
     except Exception as error:
@@ -100,8 +107,14 @@ def say(error: BaseException) -> str:
 
 @contextlib.contextmanager
 def _alarm(seconds: float | None) -> Iterator[None]:
-    """Interrupts what runs inside. Only the main thread of a process can be: elsewhere the one who waits has to give up."""
-    if seconds is None or not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+    """Interrupts what runs inside. Only the main thread of a process can be: elsewhere the one who
+    waits has to give up.
+    """
+    if (
+        seconds is None
+        or not hasattr(signal, "setitimer")
+        or threading.current_thread() is not threading.main_thread()
+    ):
         yield
         return
 

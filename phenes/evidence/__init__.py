@@ -1,8 +1,10 @@
-"""What was observed near a theta, and what may be claimed of it: the search proposes, evidence decides.
+"""What was observed near a theta, and what may be claimed of it: the search proposes, evidence
+decides.
 
-`Observations` keeps every evaluation. `estimate` says what E f is at a theta, from draws made there and from others that fell near it.
-`rank` orders many theta without a single new evaluation. `Verification` spends the last share of a budget: a race between the proposal
-and its closest rivals, and so fresh draws at the winner.
+`Observations` keeps every evaluation. `estimate` says what E f is at a theta, from draws made there
+and from others that fell near it. `rank` orders many theta without a single new evaluation.
+`Verification` spends the last share of a budget: a race between the proposal and its closest
+rivals, and so fresh draws at the winner.
 """
 
 from phenes.evidence.estimate import Estimate

@@ -1,4 +1,6 @@
-"""E f at a theta from observations: weights, a control variate, and an error that includes what the draws may have missed."""
+"""E f at a theta from observations: weights, a control variate, and an error that includes what the
+draws may have missed.
+"""
 
 import math
 from dataclasses import dataclass
@@ -28,10 +30,11 @@ RULE_OF_THREE = 3.0  # n draws without an event leave a probability of 3 / n for
 class Estimate:
     """What is known of E f at theta. fun +- 2 se is a 95 % interval.
 
-    error: standard error of the draws alone, without small-sample factor and without what they may have missed. unseen: what one more draw
-    as bad as the worst that is near would add, hoped: what one as good as the best would take off. effective: number of draws that the
-    weights are worth; draws: those made at theta itself, failed of them without a value. spread: standard deviation of f less the control
-    variate. control: what it was.
+    error: standard error of the draws alone, without small-sample factor and without what they may
+    have missed. unseen: what one more draw as bad as the worst that is near would add, hoped: what
+    one as good as the best would take off. effective: number of draws that the weights are worth;
+    draws: those made at theta itself, failed of them without a value. spread: standard deviation of
+    f less the control variate. control: what it was.
     """
 
     theta: np.ndarray
@@ -67,10 +70,11 @@ def fresh_weights(seen: Observations, law: Law) -> np.ndarray:
 
 
 def balance_weights(seen: Observations, law: Law) -> np.ndarray:
-    """p(x_i | theta) over the sum of p(x_i | theta_j) of the rows nearest in theta (balance heuristic): their sum is one in expectation.
+    """p(x_i | theta) over the sum of p(x_i | theta_j) of the rows nearest in theta (balance
+    heuristic): their sum is one in expectation.
 
-    The rows are chosen by what was intended, never by what came of it, so that the mixture is the one they were drawn from. Draws at theta
-    itself bound every weight by one over their number.
+    The rows are chosen by what was intended, never by what came of it, so that the mixture is the
+    one they were drawn from. Draws at theta itself bound every weight by one over their number.
     """
     if not law.weighs or not seen.count:
         return fresh_weights(seen, law)
@@ -81,14 +85,21 @@ def balance_weights(seen: Observations, law: Law) -> np.ndarray:
     apart = np.sum(z**2, axis=1)[:, None] + np.sum(aim[chosen] ** 2, axis=1) - 2 * z @ aim[chosen].T
     weights = np.zeros(seen.count)
     nearest = apart.min(axis=1)
-    weights[chosen] = np.exp(here + 0.5 * nearest) / np.sum(np.exp(-0.5 * (apart - nearest[:, None])), axis=1)
+    weights[chosen] = np.exp(here + 0.5 * nearest) / np.sum(
+        np.exp(-0.5 * (apart - nearest[:, None])), axis=1
+    )
     fresh = fresh_weights(seen, law)
-    # far from all that was intended a few rows carry everything, and the sum of the weights is not near its expectation
+    # far from all that was intended a few rows carry everything, and the sum of the weights is not
+    # near its expectation
     return weights if fresh.sum() >= 2 or 0.5 < weights.sum() < 2 else fresh
 
 
-def estimate(seen: Observations, law: Law, price: float, weights: np.ndarray, control: bool = True) -> Estimate:
-    """E f at law.theta: the weighted mean, or a control variate and the weighted mean of its residuals, whichever has the smaller error."""
+def estimate(
+    seen: Observations, law: Law, price: float, weights: np.ndarray, control: bool = True
+) -> Estimate:
+    """E f at law.theta: the weighted mean, or a control variate and the weighted mean of its
+    residuals, whichever has the smaller error.
+    """
     own = seen.at(law.theta)
     draws, failed = int(own.sum()), int(np.isnan(seen.f[own]).sum())
     if not seen.walled:
@@ -106,7 +117,9 @@ def estimate(seen: Observations, law: Law, price: float, weights: np.ndarray, co
 
 
 def _worth_a_look(distance: np.ndarray, f: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Which rows a view is made of, [n] bool: all of short runs; of long ones the nearest, some of all others, failures and extremes."""
+    """Which rows a view is made of, [n] bool: all of short runs; of long ones the nearest, some of
+    all others, failures and extremes.
+    """
     if f.size <= MOST_ROWS:
         return np.ones(f.size, bool)
     order = np.argsort(distance, kind="stable")
@@ -121,10 +134,17 @@ def _worth_a_look(distance: np.ndarray, f: np.ndarray, weights: np.ndarray) -> n
 
 
 class _View:
-    """The observations from where theta is: whitened rows, values with failures at their price, weights that sum to one."""
+    """The observations from where theta is: whitened rows, values with failures at their price,
+    weights that sum to one.
+    """
 
     def __init__(self, seen: Observations, law: Law, price: float, weights: np.ndarray):
-        self.law, self.price, self.low, self.high = law, price, min(seen.lowest, price), max(seen.highest, price)
+        self.law, self.price, self.low, self.high = (
+            law,
+            price,
+            min(seen.lowest, price),
+            max(seen.highest, price),
+        )
         z = law.z(seen.point)
         chosen = _worth_a_look(np.sum(z**2, axis=1), seen.f, weights)
         if not seen.walled:
@@ -137,20 +157,29 @@ class _View:
         self.nearness = self._nearness()
 
     def _nearness(self) -> np.ndarray:
-        """How much of what is missed at a row may be missed here as well, [n]: all within reach of as many draws, less further out.
+        """How much of what is missed at a row may be missed here as well, [n]: all within reach of
+        as many draws, less further out.
 
-        What is missed grows with the distance, for smooth functions like its square at least, so that a row at twice the reach counts a
-        quarter. What jumps still shows. (The fourth power, which a quadratic leaves, gave intervals a quarter to a half narrower where f
-        is smooth, and 1.5 instead of 1.1 % of successes that were off by three standard errors.) Beyond the horizon f is another: rows of
-        the first steps and of restarts, whose values may be larger by any factor, say nothing. The more draws there are, the better is
-        known where jumps begin, and the nearer is the horizon.
+        What is missed grows with the distance, for smooth functions like its square at least, so
+        that a row at twice the reach counts a quarter. What jumps still shows. (The fourth power,
+        which a quadratic leaves, gave intervals a quarter to a half narrower where f is smooth, and
+        1.5 instead of 1.1 % of successes that were off by three standard errors.) Beyond the
+        horizon f is another: rows of the first steps and of restarts, whose values may be larger by
+        any factor, say nothing. The more draws there are, the better is known where jumps begin,
+        and the nearer is the horizon.
         """
-        if not self.law.noisy.any():  # what varies is f, everywhere: as near as the rows that a model would be made of
-            others, count = np.sort(self.distance[self.distance > 0]), ROWS_PER_FEATURE * axis_features(self.law.theta.size)
+        # what varies is f, everywhere: as near as the rows that a model would be made of
+        if not self.law.noisy.any():
+            others, count = (
+                np.sort(self.distance[self.distance > 0]),
+                ROWS_PER_FEATURE * axis_features(self.law.theta.size),
+            )
             reach = math.sqrt(others[min(count, others.size) - 1]) if others.size else 1.0
         else:
             length = np.sort(np.linalg.norm(self.law.draws, axis=1))
-            reach = length[min(int(len(length) * (1 - 1 / (MISSED * self.effective))), len(length) - 1)]
+            reach = length[
+                min(int(len(length) * (1 - 1 / (MISSED * self.effective))), len(length) - 1)
+            ]
         ratio = np.sqrt(self.distance) / reach
         horizon = 1 + (HORIZON - 1) * math.sqrt(min(1.0, FEW_DRAWS / self.effective))
         return np.where(ratio <= horizon, np.maximum(ratio, 1.0) ** -float(SMOOTH_ORDER), 0.0)
@@ -188,11 +217,16 @@ class _View:
         values = self.f if model is None else model.values
         rest = self.f if model is None else model.rest
         drawn = values[self.w > 0]
-        fun = float(np.clip(self.w @ values, drawn.min(), drawn.max()))  # a mean of equal numbers is that number
+        # a mean of equal numbers is that number
+        fun = float(np.clip(self.w @ values, drawn.min(), drawn.max()))
         if model is not None and not self.low <= fun <= self.high:
             return None
         n = self.effective
-        variance = float(np.sum(self.w**2 * (values - fun) ** 2)) * n / max(n - 1, 1e-9) if n > 1.001 else np.inf
+        variance = (
+            float(np.sum(self.w**2 * (values - fun) ** 2)) * n / max(n - 1, 1e-9)
+            if n > 1.001
+            else np.inf
+        )
         share = failed / draws if draws else float(self.w @ self.failed)
         off = (rest - float(self.w @ rest)) * self.nearness
         other = self._other()
@@ -202,18 +236,29 @@ class _View:
         factor = special.stdtrit(max(spare - 1, 1.0), TWO_SIDED) / 2
         cost = share * (self.price - fun)
         se = math.sqrt(
-            factor**2 * variance + (error**2 - variance if np.isfinite(variance) else 0) + cost**2 + (RULE_OF_THREE / 2 / n * missed) ** 2
+            factor**2 * variance
+            + (error**2 - variance if np.isfinite(variance) else 0)
+            + cost**2
+            + (RULE_OF_THREE / 2 / n * missed) ** 2
         )
-        other = other if self._tied() else 0.0  # one value of few: the next draw may be another, wherever that was seen
-        unseen, hoped = max(float(off.max()), other, 0.0) / n, max(float(-off.min()), -other, 0.0) / n
+        # one value of few: the next draw may be another, wherever that was seen
+        other = other if self._tied() else 0.0
+        unseen, hoped = (
+            max(float(off.max()), other, 0.0) / n,
+            max(float(-off.min()), -other, 0.0) / n,
+        )
         spread = math.sqrt(variance * n) if np.isfinite(variance) else np.inf
         name = "none" if model is None else model.name
-        return Estimate(self.law.theta, fun, se, error, unseen, n, draws, failed, spread, hoped, name)
+        return Estimate(
+            self.law.theta, fun, se, error, unseen, n, draws, failed, spread, hoped, name
+        )
 
 
 @dataclass(frozen=True)
 class _Control:
-    """A quadratic by least squares. values [n]: for each row, the estimate of E f that it gives with the model fitted to all others."""
+    """A quadratic by least squares. values [n]: for each row, the estimate of E f that it gives
+    with the model fitted to all others.
+    """
 
     name: str
     values: np.ndarray
@@ -223,7 +268,9 @@ class _Control:
 
 
 def _control(view: _View, rows: np.ndarray, crossed: bool) -> "_Control | None":
-    """Leave one out in closed form: beta without row i is beta - G a_i r_i with r_i = e_i / (1 - h_i) and G the inverse Gram matrix."""
+    """Leave one out in closed form: beta without row i is beta - G a_i r_i with r_i = e_i / (1 -
+    h_i) and G the inverse Gram matrix.
+    """
     a_all = design(view.z, crossed)
     a, f = a_all[rows], view.f[rows]
     level, scale = float(f.mean()), float(f.std())
@@ -244,11 +291,19 @@ def _control(view: _View, rows: np.ndarray, crossed: bool) -> "_Control | None":
     values = float(expected @ beta) + rest
     values[rows] -= (expected @ solved) * rest[rows]
     values[view.failed] = (view.price - level) / scale
-    return _Control("quadratic" if crossed else "axes", level + scale * values, scale * rest, len(a) - len(beta), scale * doubt)
+    return _Control(
+        "quadratic" if crossed else "axes",
+        level + scale * values,
+        scale * rest,
+        len(a) - len(beta),
+        scale * doubt,
+    )
 
 
 def _expectation(law: Law, beta: np.ndarray, crossed: bool) -> tuple[np.ndarray, float]:
-    """Expected features under the law, and the standard error of the model's expectation by what the law is known from."""
+    """Expected features under the law, and the standard error of the model's expectation by what
+    the law is known from.
+    """
     if not law.exact:
         features = design(law.draws, crossed)
         return features.mean(axis=0), float(np.std(features @ beta)) / math.sqrt(len(features))
@@ -258,4 +313,6 @@ def _expectation(law: Law, beta: np.ndarray, crossed: bool) -> tuple[np.ndarray,
     expected[dim + 1 : 2 * dim + 1] = (law.noisy - 1.0) / math.sqrt(2)
     if not np.isfinite(law.rests_on):
         return expected, 0.0
-    return expected, float(np.std(design(law.draws, crossed) @ beta)) / math.sqrt(max(law.rests_on, 2.0))
+    return expected, float(np.std(design(law.draws, crossed) @ beta)) / math.sqrt(
+        max(law.rests_on, 2.0)
+    )

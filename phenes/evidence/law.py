@@ -11,9 +11,10 @@ SIMULATED = 4096  # draws by which the reach of a Gaussian law is explored; they
 class Law:
     """z = (x - centre) whiten, where x ~ p_theta.
 
-    draws: rows z from the law, simulated. noisy [d]: which whitened coordinates vary; the others are in units of the search. exact: is the
-    law Gaussian, so that its moments and densities are known, or known by draws only? rests_on: how many draws its moments rest on
-    (infinity: declared).
+    draws: rows z from the law, simulated. noisy [d]: which whitened coordinates vary; the others
+    are in units of the search. exact: is the law Gaussian, so that its moments and densities are
+    known, or known by draws only? rests_on: how many draws its moments rest on (infinity:
+    declared).
     """
 
     theta: np.ndarray
@@ -30,12 +31,22 @@ class Law:
 
     @property
     def weighs(self) -> bool:
-        """Has it a density that weights can be made of? Where only draws are known, that of the normal law with its moments stands in."""
+        """Has it a density that weights can be made of? Where only draws are known, that of the
+        normal law with its moments stands in.
+        """
         return bool(self.noisy.all())
 
 
-def gaussian_law(theta: np.ndarray, bias: np.ndarray, cov: np.ndarray, scale: np.ndarray, rests_on: float = np.inf) -> Law:
-    """x ~ N(theta + bias, cov), cov [d] or [d, d]; scale [d]: units of coordinates without noise."""
+def gaussian_law(
+    theta: np.ndarray,
+    bias: np.ndarray,
+    cov: np.ndarray,
+    scale: np.ndarray,
+    rests_on: float = np.inf,
+) -> Law:
+    """x ~ N(theta + bias, cov), cov [d] or [d, d]; scale [d]: units of coordinates without
+    noise.
+    """
     whiten, noisy = _whitening(cov, scale)
     z = np.random.default_rng(theta.size).standard_normal((SIMULATED, theta.size)) * noisy
     return Law(theta, theta + bias, whiten, noisy, z, True, rests_on)

@@ -14,7 +14,9 @@ HUGE = 1e120  # values beyond are counted as this: squares and sums of them must
 
 
 class Evaluations(NamedTuple):
-    """Arrays, one row for each evaluation in the order in which they were told. f is NaN where there was no finite value."""
+    """Arrays, one row for each evaluation in the order in which they were told. f is NaN where
+    there was no finite value.
+    """
 
     theta: np.ndarray  # [n, d], intended
     x: np.ndarray  # [n, d], realised; NaN: not measured
@@ -22,7 +24,9 @@ class Evaluations(NamedTuple):
 
 
 class Observations:
-    """All rows of a run. `point` is x in the coordinates of theta (without gain and bias), unmeasured coordinates at their expectation."""
+    """All rows of a run. `point` is x in the coordinates of theta (without gain and bias),
+    unmeasured coordinates at their expectation.
+    """
 
     def __init__(self, dim: int):
         self.count, self.dropped = 0, 0
@@ -41,7 +45,10 @@ class Observations:
         self.count += f.size
         finite = np.clip(f[np.isfinite(f)], -HUGE, HUGE)
         if finite.size:
-            self.lowest, self.highest = min(self.lowest, float(finite.min())), max(self.highest, float(finite.max()))
+            self.lowest, self.highest = (
+                min(self.lowest, float(finite.min())),
+                max(self.highest, float(finite.max())),
+            )
 
     def _make_room(self, more: int) -> None:
         """Doubles the arrays, or forgets rows between the first and the newest."""
@@ -79,12 +86,16 @@ class Observations:
         return np.all(self.theta == theta, axis=1)
 
     def price(self, early: int) -> float:
-        """What a failure counts as: beyond the worst of the first `early` rows, by as much as that is beyond their median.
+        """What a failure counts as: beyond the worst of the first `early` rows, by as much as that
+        is beyond their median.
 
-        Not the worst of all, which a restart far out makes arbitrarily large. NaN if nothing finite was seen.
+        Not the worst of all, which a restart far out makes arbitrarily large. NaN if nothing finite
+        was seen.
         """
         first = self.f[:early]
-        finite = first[np.isfinite(first)] if np.isfinite(first).any() else self.f[np.isfinite(self.f)]
+        finite = (
+            first[np.isfinite(first)] if np.isfinite(first).any() else self.f[np.isfinite(self.f)]
+        )
         return float(2 * finite.max() - np.median(finite)) if finite.size else np.nan
 
     @property
@@ -94,17 +105,28 @@ class Observations:
 
     @property
     def walled(self) -> bool:
-        """Do failures have a place? If they happen anywhere, they say nothing of one theta against another."""
+        """Do failures have a place? If they happen anywhere, they say nothing of one theta against
+        another.
+        """
         if self.placed:
             return True
         if self._judged != self.count + self.dropped:
-            self._judged, self._walled = self.count + self.dropped, have_a_place(self.point, np.isnan(self.f))
+            self._judged, self._walled = (
+                self.count + self.dropped,
+                have_a_place(self.point, np.isnan(self.f)),
+            )
         return self._walled
 
     def compare_failures(self, theta: np.ndarray) -> None:
-        """Do the draws at theta fail more often than all others? Then failures have a place, whatever they looked like before."""
+        """Do the draws at theta fail more often than all others? Then failures have a place,
+        whatever they looked like before.
+        """
         own, failed = self.at(theta), np.isnan(self.f)
-        n, k, share = int(own.sum()), int(failed[own].sum()), float(failed[~own].mean()) if not own.all() else 0.0
+        n, k, share = (
+            int(own.sum()),
+            int(failed[own].sum()),
+            float(failed[~own].mean()) if not own.all() else 0.0,
+        )
         # the probability of k or more of n by chance
         self.placed |= bool(k > 1 and (share == 0 or special.bdtrc(k - 1, n, share) < CHANCE))
 

@@ -1,20 +1,27 @@
-"""Many theta in order, from what was already observed: no new evaluations, and biased by design. It chooses who is worth a race."""
+"""Many theta in order, from what was already observed: no new evaluations, and biased by design. It
+chooses who is worth a race.
+"""
 
 import numpy as np
 
 from phenes.evidence.law import Law
 from phenes.evidence.observations import Observations
 
-ROWS = 400  # of the observations that are looked at: the newest half of that many, the rest evenly from before
+# of the observations that are looked at: the newest half of that many, the rest evenly from before
+ROWS = 400
 ENOUGH = 8.0  # effective rows behind the value of a theta
 WIDER = np.sqrt(2.0)  # the noise is taken wider by this factor until there are enough
 WIDENINGS = 14
 
 
-def rank(seen: Observations, law: Law, price: float, pool: np.ndarray, own: np.ndarray) -> np.ndarray:
-    """Upper bounds (two standard errors) on E f at the theta in `pool` [k, d]; infinite where too little was seen.
+def rank(
+    seen: Observations, law: Law, price: float, pool: np.ndarray, own: np.ndarray
+) -> np.ndarray:
+    """Upper bounds (two standard errors) on E f at the theta in `pool` [k, d]; infinite where too
+    little was seen.
 
-    own [k]: the row that a theta was taken from, or -1; its luck is not counted. Failures count for more than their price.
+    own [k]: the row that a theta was taken from, or -1; its luck is not counted. Failures count for
+    more than their price.
     """
     rows = _thinned(seen.count)
     if not seen.walled:

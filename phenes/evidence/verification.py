@@ -1,7 +1,9 @@
-"""The end of a run: a race between the proposal of the search and its closest rivals, and so fresh draws at the winner.
+"""The end of a run: a race between the proposal of the search and its closest rivals, and so fresh
+draws at the winner.
 
-Draws are made in rounds, each where the evidence is best by then. A failure or a jump at the leader lets another lead; the start gets draws
-while it is not surely beaten and they would tell. Rows belong to a candidate by their theta, so that they may come in any order.
+Draws are made in rounds, each where the evidence is best by then. A failure or a jump at the leader
+lets another lead; the start gets draws while it is not surely beaten and they would tell. Rows
+belong to a candidate by their theta, so that they may come in any order.
 """
 
 import math
@@ -43,7 +45,8 @@ class _Spending:
 class Verification(_Spending):
     """Hands out theta (`ask`) and is told when rows have arrived (`told`).
 
-    evidence(theta): what is known at a theta now. rivals(leader, entrants): other theta that may be better than the leader, best first.
+    evidence(theta): what is known at a theta now. rivals(leader, entrants): other theta that may be
+    better than the leader, best first.
     """
 
     start: np.ndarray
@@ -53,16 +56,20 @@ class Verification(_Spending):
     rivals: Callable[[Estimate, list[np.ndarray]], list[np.ndarray]]
     spent: int = 0
     entrants: list[np.ndarray] = field(default_factory=list)
-    wanted: tuple[np.ndarray, int] = (np.empty(0), 0)  # theta and draws that the round still waits for
+    # theta and draws that the round still waits for
+    wanted: tuple[np.ndarray, int] = (np.empty(0), 0)
     at_start: int = 0  # draws made there
-    feared: float = -np.inf  # the worst that was thought of a leader: rivals are looked for when it becomes worse
+    # the worst that was thought of a leader: rivals are looked for when it becomes worse
+    feared: float = -np.inf
 
     def __post_init__(self) -> None:
         self.entrants = [self.proposal]
         self._round()
 
     def ask(self, n: int) -> np.ndarray:
-        """n theta to draw at: what the round waits for. If more is asked for than that, more of the same."""
+        """n theta to draw at: what the round waits for. If more is asked for than that, more of the
+        same.
+        """
         return np.tile(self.wanted[0], (n, 1))
 
     def told(self, theta: np.ndarray) -> None:
@@ -75,7 +82,9 @@ class Verification(_Spending):
             self._round()
 
     def _round(self) -> None:
-        """Where the next draws go: to the start or to an unknown rival if that may change the answer, else to the leader."""
+        """Where the next draws go: to the start or to an unknown rival if that may change the
+        answer, else to the leader.
+        """
         known = [self.evidence(theta) for theta in self.entrants]
         leader = _leader(known, _index)
         if len(self.entrants) <= RIVALS and leader.upper > self.feared:
@@ -89,7 +98,11 @@ class Verification(_Spending):
         start = self.evidence(self.start)
         if leader.draws >= TRIAL and self._start_may_tell(leader, start):
             self.wanted = (self.start, min(max(ROUND_LEAST, step // 2), self.left))
-        elif unknown and (leader.draws >= TRIAL or not np.isfinite(leader.fun)) and self.left > 2 * TRIAL:
+        elif (
+            unknown
+            and (leader.draws >= TRIAL or not np.isfinite(leader.fun))
+            and self.left > 2 * TRIAL
+        ):
             self.wanted = (unknown[0].theta, TRIAL)
         else:
             self.wanted = (leader.theta, step)
@@ -102,12 +115,17 @@ class Verification(_Spending):
 
 
 def _leader(known: list[Estimate], value: Callable[[Estimate], float]) -> Estimate:
-    """The one of least value; the first, which the search proposes, unless that is more than two standard errors better.
+    """The one of least value; the first, which the search proposes, unless that is more than two
+    standard errors better.
 
     What evaluations cannot tell apart the model of the search often can.
     """
     best = min(known, key=value)
-    return best if value(best) + 2 * best.error < value(known[0]) or not np.isfinite(value(known[0])) else known[0]
+    return (
+        best
+        if value(best) + 2 * best.error < value(known[0]) or not np.isfinite(value(known[0]))
+        else known[0]
+    )
 
 
 def _index(known: Estimate) -> float:
@@ -116,18 +134,26 @@ def _index(known: Estimate) -> float:
 
 
 def _blur(known: Estimate, other: Estimate) -> float:
-    """Standard error with the small-sample quantile of one standard deviation; a single draw is taken to spread like those of the other."""
+    """Standard error with the small-sample quantile of one standard deviation; a single draw is
+    taken to spread like those of the other.
+    """
     alone = not np.isfinite(known.spread)
     if alone and not np.isfinite(other.spread):
         return np.inf
     spare = (other if alone else known).effective - 1
     spread = other.spread if alone else known.spread
-    return float(special.stdtrit(max(spare, 1.0), ONE_SIDED)) * spread / math.sqrt(max(known.effective, 1.0))
+    return (
+        float(special.stdtrit(max(spare, 1.0), ONE_SIDED))
+        * spread
+        / math.sqrt(max(known.effective, 1.0))
+    )
 
 
 @dataclass
 class Repeats(_Spending):
-    """Without noise: the mean of the search once, which may be better than any sample, then the best point again and again."""
+    """Without noise: the mean of the search once, which may be better than any sample, then the
+    best point again and again.
+    """
 
     proposal: np.ndarray
     reserve: int
@@ -138,7 +164,8 @@ class Repeats(_Spending):
 
     def ask(self, n: int) -> np.ndarray:
         rows = [self.proposal if self.asked + k == 0 else self.best() for k in range(n)]
-        # the winner is known once the mean was told: until then nothing else is handed out, unless nobody tells
+        # the winner is known once the mean was told: until then nothing else is handed out, unless
+        # nobody tells
         rows = rows[:1] if self.asked == 0 else rows
         self.asked += len(rows)
         return np.array(rows)
@@ -148,7 +175,9 @@ class Repeats(_Spending):
 
 
 def surely_beats(a: Estimate, b: Estimate) -> bool:
-    """Is E f lower at a by one joint standard error, though the next draw at a were as bad, and that at b as good, as any that is near?"""
+    """Is E f lower at a by one joint standard error, though the next draw at a were as bad, and
+    that at b as good, as any that is near?
+    """
     if not np.isfinite(a.fun):
         return False
     if not np.isfinite(b.fun):
@@ -157,17 +186,22 @@ def surely_beats(a: Estimate, b: Estimate) -> bool:
 
 
 def beats(a: Estimate, b: Estimate) -> bool:
-    """Surely; or, where both are well known and not to be told apart, by what is expected if each meets its worst neighbour once more."""
+    """Surely; or, where both are well known and not to be told apart, by what is expected if each
+    meets its worst neighbour once more.
+    """
     known = min(a.draws, b.draws) >= WELL_KNOWN
     return surely_beats(a, b) or (known and a.fun + a.unseen < b.fun + b.unseen)
 
 
 def decide(known: list[Estimate], start: Estimate) -> Estimate:
-    """The candidate with the lowest upper bound among those that beat the start, mostly work, and have half as many draws as any.
+    """The candidate with the lowest upper bound among those that beat the start, mostly work, and
+    have half as many draws as any.
 
     known: what the search proposed last comes first.
     """
     works = [each for each in known if each.share <= MOST_FAILING]
     most = max((each.draws for each in works), default=0)
-    able = [each for each in works if each.draws >= max(most / 2, LEAST_EACH) and beats(each, start)]
+    able = [
+        each for each in works if each.draws >= max(most / 2, LEAST_EACH) and beats(each, start)
+    ]
     return _leader(able, lambda each: each.upper) if able else start

@@ -1,6 +1,8 @@
-"""What experiments share when they report: tests of a difference, verdicts on claims, and one document as Markdown and as HTML.
+"""What experiments share when they report: tests of a difference, verdicts on claims, and one
+document as Markdown and as HTML.
 
-A verdict is computed from stored numbers by a rule that is stated beside it. Text says what was measured, whichever way it went.
+A verdict is computed from stored numbers by a rule that is stated beside it. Text says what was
+measured, whichever way it went.
 """
 
 import functools
@@ -46,7 +48,11 @@ def mean_se(values: np.ndarray) -> tuple[float, float]:
         return math.nan if np.any(np.isnan(values)) else math.inf, math.nan
     # scaled first: what a diverging method leaves behind has squares that overflow
     size = float(np.max(np.abs(values))) or 1.0
-    se = size * float(np.std(values / size, ddof=1)) / math.sqrt(values.size) if values.size > 1 else math.nan
+    se = (
+        size * float(np.std(values / size, ddof=1)) / math.sqrt(values.size)
+        if values.size > 1
+        else math.nan
+    )
     return size * float(np.mean(values / size)), se
 
 
@@ -57,7 +63,9 @@ def difference(a: np.ndarray, b: np.ndarray) -> Difference:
     if not math.isfinite(value) or math.isnan(se):
         return Difference(value, math.nan, math.nan, math.nan)
     if se == 0:
-        return Difference(value, se, math.copysign(math.inf, value) if value else 0.0, 0.0 if value else 1.0)
+        return Difference(
+            value, se, math.copysign(math.inf, value) if value else 0.0, 0.0 if value else 1.0
+        )
     # shares of the variance, not its powers: those overflow for large values
     share_a, share_b = (se_a / se) ** 2, (se_b / se) ** 2
     freedom = 1 / (share_a**2 / (len(a) - 1) + share_b**2 / (len(b) - 1))
@@ -65,7 +73,8 @@ def difference(a: np.ndarray, b: np.ndarray) -> Difference:
 
 
 def student_p(t: float, freedom: float) -> float:
-    """Two-sided p of Student's t. With t = sqrt(v) / tan(a) the density is sin(a)^(v-1) on (0, pi/2).
+    """Two-sided p of Student's t. With t = sqrt(v) / tan(a) the density is sin(a)^(v-1) on (0,
+    pi/2).
 
     a = b u^4 takes the corner at 0, which is sharp for v below 2, away from the nodes.
     """
@@ -98,7 +107,11 @@ def plus_minus(value: float, se: float) -> str:
     if not (math.isfinite(value) and math.isfinite(se)) or se <= 0 or max(abs(value), se) >= 1e6:
         return f"{number(value)} ± {number(se, 2)}"
     decimals = max(0, 1 - math.floor(math.log10(se)))
-    return f"{value:.{decimals}f} ± {se:.{decimals}f}" if decimals <= 8 else f"{number(value, 4)} ± {number(se, 2)}"
+    return (
+        f"{value:.{decimals}f} ± {se:.{decimals}f}"
+        if decimals <= 8
+        else f"{number(value, 4)} ± {number(se, 2)}"
+    )
 
 
 @dataclass
@@ -117,24 +130,40 @@ class Document:
 
     def table(self, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         lines = [head, ["---"] * len(head), *rows]
-        markdown = ["| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines]
+        markdown = [
+            "| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines
+        ]
         self._add("\n".join(markdown), _html_table(head, rows))
 
     def figure(self, path: Path, caption: str) -> None:
         """`path` is relative to where the document is written."""
         name = html.escape(path.as_posix())
-        picture = f'<figure><img src="{name}" alt="{html.escape(caption)}"><figcaption>{html.escape(caption)}</figcaption></figure>'
+        picture = (
+            f'<figure><img src="{name}"'
+            f' alt="{html.escape(caption)}"><figcaption>{html.escape(caption)}</figcaption></figure>'
+        )
         self._add(f"![{caption}]({path.as_posix()})", picture)
 
     def claims(self, claims: Sequence[Claim]) -> None:
-        self.table(["claim", "measured", "verdict", "rule"], [[c.claim, c.measured, c.verdict, c.rule] for c in claims])
+        self.table(
+            ["claim", "measured", "verdict", "rule"],
+            [[c.claim, c.measured, c.verdict, c.rule] for c in claims],
+        )
 
     def write(self, out: Path) -> tuple[Path, Path]:
         markdown, page = out / "report.md", out / "report.html"
-        markdown.write_text("\n\n".join([f"# {self.title}", *self.markdown]) + "\n", encoding="utf-8")
+        markdown.write_text(
+            "\n\n".join([f"# {self.title}", *self.markdown]) + "\n", encoding="utf-8"
+        )
         title = html.escape(self.title)
-        head = f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title><style>{CSS}</style></head>'
-        page.write_text("\n".join([head, f"<body><h1>{title}</h1>", *self.body, "</body></html>"]) + "\n", encoding="utf-8")
+        head = (
+            '<!doctype html>\n<html lang="en"><head><meta'
+            f' charset="utf-8"><title>{title}</title><style>{CSS}</style></head>'
+        )
+        page.write_text(
+            "\n".join([head, f"<body><h1>{title}</h1>", *self.body, "</body></html>"]) + "\n",
+            encoding="utf-8",
+        )
         return markdown, page
 
     def _add(self, markdown: str, body: str) -> None:
@@ -153,6 +182,13 @@ img { max-width: 100%; } figure { margin: 1.5rem 0; } figcaption { color: #555; 
 
 def _html_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     style = {HOLDS: "holds", PARTLY: "partly", FAILS: "not"}
-    cell = lambda text: f'<td class="{style[text]}">{text}</td>' if text in style else f"<td>{html.escape(text)}</td>"  # noqa: E731
-    lines = ["".join(f"<th>{html.escape(text)}</th>" for text in head), *("".join(map(cell, row)) for row in rows)]
+    cell = lambda text: (  # noqa: E731
+        f'<td class="{style[text]}">{text}</td>'
+        if text in style
+        else f"<td>{html.escape(text)}</td>"
+    )
+    lines = [
+        "".join(f"<th>{html.escape(text)}</th>" for text in head),
+        *("".join(map(cell, row)) for row in rows),
+    ]
     return "<table>" + "\n".join(f"<tr>{line}</tr>" for line in lines) + "</table>"

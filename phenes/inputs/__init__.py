@@ -1,11 +1,18 @@
 """p_theta(x): what the world does with an intention theta.
 
-A law has `sample(key, theta) -> x` and `log_prob(x, theta)`, for one individual. Where mathematics allows it also has `marginal(q)` (P,
-with `log_prob`) and `posterior(q, x)`, and, as the fast path, `marginal_score(q, x[N], w[N])`. What was not measured is NaN.
+A law has `sample(key, theta) -> x` and `log_prob(x, theta)`, for one individual. Where mathematics
+allows it also has `marginal(q)` (P, with `log_prob`) and `posterior(q, x)`, and, as the fast path,
+`marginal_score(q, x[N], w[N])`. What was not measured is NaN.
 """
 
 from phenes.covariance import shared_errors
-from phenes.inputs.coordinates import LaplaceNoise, RoundingNoise, SaturatingNoise, StudentTNoise, UniformNoise
+from phenes.inputs.coordinates import (
+    LaplaceNoise,
+    RoundingNoise,
+    SaturatingNoise,
+    StudentTNoise,
+    UniformNoise,
+)
 from phenes.inputs.counts import Bernoulli, Exponential, Multinomial, Poisson
 from phenes.inputs.custom import Law, Repeated
 from phenes.inputs.experts import Experts

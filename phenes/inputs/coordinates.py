@@ -1,7 +1,8 @@
 """Noise that acts on each coordinate by itself: Student-t, Laplace, uniform, saturation, rounding.
 
-Each law states two one-dimensional functions, log p(x | theta) and log P(x | m, s) for theta ~ N(m, s^2); sums over the measured
-coordinates do the rest. Marginals need a search law with independent coordinates (DiagonalGaussian, IsotropicGaussian).
+Each law states two one-dimensional functions, log p(x | theta) and log P(x | m, s) for theta ~ N(m,
+s^2); sums over the measured coordinates do the rest. Marginals need a search law with independent
+coordinates (DiagonalGaussian, IsotropicGaussian).
 """
 
 from abc import abstractmethod
@@ -23,7 +24,9 @@ Factorised = DiagonalGaussian | IsotropicGaussian
 
 
 class CoordinateLaw(eqx.Module):
-    """A law that is known by its behaviour in one coordinate; final classes state the three functions below."""
+    """A law that is known by its behaviour in one coordinate; final classes state the three
+    functions below.
+    """
 
     @abstractmethod
     def sample(self, key: PRNGKeyArray, theta: Float[Array, " d"]) -> Float[Array, " d"]: ...
@@ -36,7 +39,9 @@ class CoordinateLaw(eqx.Module):
     def log_marginal(self, x: Array, m: Array, s: Array) -> Array:
         """log P(x_k) for theta_k ~ N(m_k, s_k^2), elementwise."""
 
-    def coordinate_log_prob(self, x: Float[Array, " d"], theta: Float[Array, " d"]) -> Float[Array, " d"]:
+    def coordinate_log_prob(
+        self, x: Float[Array, " d"], theta: Float[Array, " d"]
+    ) -> Float[Array, " d"]:
         measured = ~jnp.isnan(x)
         return jnp.where(measured, self.log_density(jnp.where(measured, x, theta), theta), 0.0)
 
@@ -57,11 +62,15 @@ class CoordinateMarginal(eqx.Module):
     def log_prob(self, x: Float[Array, " d"]) -> Float[Array, ""]:
         measured = ~jnp.isnan(x)
         filled = jnp.where(measured, x, self.q.mean)
-        return jnp.sum(jnp.where(measured, self.law.log_marginal(filled, self.q.mean, self.q.std), 0.0))
+        return jnp.sum(
+            jnp.where(measured, self.law.log_marginal(filled, self.q.mean, self.q.std), 0.0)
+        )
 
 
 class StudentTNoise(CoordinateLaw):
-    """x = theta + scale * t(df), independently in each coordinate: now and then one coordinate is far off."""
+    """x = theta + scale * t(df), independently in each coordinate: now and then one coordinate is
+    far off.
+    """
 
     scale: Float[Array, "..."]
     df: Float[Array, ""]
@@ -109,7 +118,8 @@ class LaplaceNoise(CoordinateLaw):
 class UniformNoise(CoordinateLaw):
     """x = theta + U(-width, width) in each coordinate: a tolerance with hard limits.
 
-    log p is flat in theta, so estimators that use its slope would be biased and are refused; the phenotype score is exact.
+    log p is flat in theta, so estimators that use its slope would be biased and are refused; the
+    phenotype score is exact.
     """
 
     width: Float[Array, "..."]
@@ -123,16 +133,22 @@ class UniformNoise(CoordinateLaw):
     def log_density(self, x, theta):
         # rounding in theta + noise must not make an individual impossible under its own theta
         slack = 8 * jnp.finfo(theta.dtype).eps * (jnp.abs(x) + self.width)
-        return jnp.where(jnp.abs(x - theta) <= self.width + slack, -jnp.log(2 * self.width), -jnp.inf)
+        return jnp.where(
+            jnp.abs(x - theta) <= self.width + slack, -jnp.log(2 * self.width), -jnp.inf
+        )
 
-    def theta_score(self, x: Float[Array, "n d"], theta: Float[Array, "n d"]) -> Float[Array, "n d"]:
+    def theta_score(
+        self, x: Float[Array, "n d"], theta: Float[Array, "n d"]
+    ) -> Float[Array, "n d"]:
         raise ValueError(
-            "UniformNoise has a density without slope in theta, which biases reparameterised and information_mix: "
-            "use estimators.phenotype or estimators.exchangeable"
+            "UniformNoise has a density without slope in theta, which biases reparameterised and"
+            " information_mix: use estimators.phenotype or estimators.exchangeable"
         )
 
     def log_marginal(self, x, m, s):
-        return log_interval((x - self.width - m) / s, (x + self.width - m) / s) - jnp.log(2 * self.width)
+        return log_interval((x - self.width - m) / s, (x + self.width - m) / s) - jnp.log(
+            2 * self.width
+        )
 
     def posterior(self, q: Factorised, x: Float[Array, " d"]) -> "Truncated":
         checks.family(self, q, (DiagonalGaussian, IsotropicGaussian), "posterior")
@@ -140,7 +156,9 @@ class UniformNoise(CoordinateLaw):
 
 
 class SaturatingNoise(CoordinateLaw):
-    """x = clip(theta + N(0, scale^2), low, high): an actuator with end stops. At the stops x has probability, not density."""
+    """x = clip(theta + N(0, scale^2), low, high): an actuator with end stops. At the stops x has
+    probability, not density.
+    """
 
     scale: Float[Array, "..."]
     low: Float[Array, "..."]
@@ -150,10 +168,17 @@ class SaturatingNoise(CoordinateLaw):
         self.scale = checks.positive("scale", scale)
         self.low, self.high = checks.as_float("low", low), checks.as_float("high", high)
         if checks.concrete(self.low, self.high) and not jnp.all(self.low < self.high):
-            raise ValueError(f"low must be below high, got {checks.describe(self.low)} and {checks.describe(self.high)}")
+            raise ValueError(
+                f"low must be below high, got {checks.describe(self.low)} and"
+                f" {checks.describe(self.high)}"
+            )
 
     def sample(self, key: PRNGKeyArray, theta: Float[Array, " d"]) -> Float[Array, " d"]:
-        return jnp.clip(theta + self.scale * jax.random.normal(key, theta.shape, theta.dtype), self.low, self.high)
+        return jnp.clip(
+            theta + self.scale * jax.random.normal(key, theta.shape, theta.dtype),
+            self.low,
+            self.high,
+        )
 
     def log_density(self, x, theta):
         return self._censored(x, theta, self.scale)
@@ -204,7 +229,8 @@ class RoundingNoise(CoordinateLaw):
 
 
 class Truncated(eqx.Module):
-    """theta ~ N(mean, std^2) given low <= theta + N(0, scale^2) <= high, coordinate by coordinate; low = high is an exact reading.
+    """theta ~ N(mean, std^2) given low <= theta + N(0, scale^2) <= high, coordinate by coordinate;
+    low = high is an exact reading.
 
     NaN ends stand for a coordinate that was not measured: the prior is left as it is.
     """
@@ -226,7 +252,11 @@ class Truncated(eqx.Module):
         reading, rest = jax.random.split(key)
         sd, low, high = self._reading()
         exact = low == high
-        z = jnp.where(exact, low, truncated_normal(reading, jnp.where(exact, -1.0, low), jnp.where(exact, 1.0, high)))
+        z = jnp.where(
+            exact,
+            low,
+            truncated_normal(reading, jnp.where(exact, -1.0, low), jnp.where(exact, 1.0, high)),
+        )
         gain = self.std**2 / sd**2
         spread = self.std * self.scale / sd
         return self.mean + gain * sd * z + spread * jax.random.normal(rest, z.shape, z.dtype)
@@ -239,5 +269,7 @@ class Truncated(eqx.Module):
         ends = (self.mean + low * sd - theta) / noise, (self.mean + high * sd - theta) / noise
         point = log_normal_density(ends[0]) - jnp.log(noise) - log_normal_density(low) + jnp.log(sd)
         wide = jnp.where(exact, -1.0, ends[0]), jnp.where(exact, 1.0, ends[1])
-        cell = log_interval(*wide) - log_interval(jnp.where(exact, -1.0, low), jnp.where(exact, 1.0, high))
+        cell = log_interval(*wide) - log_interval(
+            jnp.where(exact, -1.0, low), jnp.where(exact, 1.0, high)
+        )
         return jnp.sum(prior + jnp.where(exact, point, cell))

@@ -17,10 +17,12 @@ from phenes.special import digamma_difference, gammaln_difference
 
 
 class Multinomial(eqx.Module):
-    """x = counts [..., K] of `draws` choices in each row of a table; theta = log-probabilities [..., K].
+    """x = counts [..., K] of `draws` choices in each row of a table; theta = log-probabilities
+    [..., K].
 
-    Probabilities are those of the ordered sequence (no multinomial coefficient), as for the actions of a trajectory. Rows without
-    counts say nothing: a bandit that saw one context is a table of zeros with a single 1.
+    Probabilities are those of the ordered sequence (no multinomial coefficient), as for the actions
+    of a trajectory. Rows without counts say nothing: a bandit that saw one context is a table of
+    zeros with a single 1.
     """
 
     draws: int = eqx.field(static=True)
@@ -43,7 +45,9 @@ class Multinomial(eqx.Module):
         checks.family(self, q, Dirichlet, "posterior")
         return Dirichlet(q.alpha + x)
 
-    def marginal_score(self, q: Dirichlet, x: Float[Array, "n *s k"], w: Float[Array, " n"]) -> Dirichlet:
+    def marginal_score(
+        self, q: Dirichlet, x: Float[Array, "n *s k"], w: Float[Array, " n"]
+    ) -> Dirichlet:
         """alpha ([psi(alpha+j) - psi(alpha)] - [psi(A+n) - psi(A)]); rows never visited give 0.
 
         docs/parts/inputs.md, errata 10, 22, 24.
@@ -91,7 +95,11 @@ class Bernoulli(eqx.Module):
 
     def log_prob(self, x: Float[Array, "*d"], theta: Float[Array, "*d"]) -> Float[Array, ""]:
         fails = self.trials - x
-        return jnp.sum(x * jax.nn.log_sigmoid(theta) + fails * jax.nn.log_sigmoid(-theta) + self._log_choices(x))
+        return jnp.sum(
+            x * jax.nn.log_sigmoid(theta)
+            + fails * jax.nn.log_sigmoid(-theta)
+            + self._log_choices(x)
+        )
 
     def marginal(self, q: Beta) -> "BetaBinomial":
         checks.family(self, q, Beta)
@@ -109,7 +117,9 @@ class Bernoulli(eqx.Module):
 
 
 class BetaBinomial(eqx.Module):
-    """P(x) for x successes; its gradient is s_a = psi(a+h) - psi(a) - psi(a+b+n) + psi(a+b) (docs/parts/search.md)."""
+    """P(x) for x successes; its gradient is s_a = psi(a+h) - psi(a) - psi(a+b+n) + psi(a+b)
+    (docs/parts/search.md).
+    """
 
     log_a: Float[Array, "*d"]
     log_b: Float[Array, "*d"]
@@ -117,7 +127,11 @@ class BetaBinomial(eqx.Module):
 
     def log_prob(self, x: Float[Array, "*d"]) -> Float[Array, ""]:
         a, b, n = jnp.exp(self.log_a), jnp.exp(self.log_b), float(self.law.trials)
-        ratio = gammaln_difference(a, x) + gammaln_difference(b, n - x) - gammaln_difference(a + b, jnp.full_like(x, n))
+        ratio = (
+            gammaln_difference(a, x)
+            + gammaln_difference(b, n - x)
+            - gammaln_difference(a + b, jnp.full_like(x, n))
+        )
         return jnp.sum(ratio + self.law._log_choices(x))
 
 
@@ -131,7 +145,9 @@ class Poisson(eqx.Module):
         self.exposure = float(exposure)
 
     def sample(self, key: PRNGKeyArray, theta: Float[Array, "*d"]) -> Float[Array, "*d"]:
-        return jax.random.poisson(key, self.exposure * jnp.exp(theta), theta.shape).astype(theta.dtype)
+        return jax.random.poisson(key, self.exposure * jnp.exp(theta), theta.shape).astype(
+            theta.dtype
+        )
 
     def log_prob(self, x: Float[Array, "*d"], theta: Float[Array, "*d"]) -> Float[Array, ""]:
         log_mean = theta + jnp.log(self.exposure)

@@ -16,16 +16,21 @@ from phenes.score import marginal_score
 class Law(eqx.Module):
     """Any input law from two functions, `sample(key, theta) -> x` and `log_prob(x, theta)`.
 
-    Any object with these two methods will do as well; this class only saves writing one. Without `marginal` the estimators
-    to use are `information_mix` (log_prob differentiable in theta) and `exchangeable` (log_prob only).
+    Any object with these two methods will do as well; this class only saves writing one. Without
+    `marginal` the estimators to use are `information_mix` (log_prob differentiable in theta) and
+    `exchangeable` (log_prob only).
     """
 
     draw: Callable[[PRNGKeyArray, Any], Any] = eqx.field(static=True)
     density: Callable[[Any, Any], Array] = eqx.field(static=True)
 
     def __init__(self, sample, log_prob):
-        self.draw = checks.function("sample", sample, "lambda key, theta: theta + jax.random.normal(key, theta.shape)")
-        self.density = checks.function("log_prob", log_prob, "lambda x, theta: -0.5 * jnp.sum((x - theta)**2)")
+        self.draw = checks.function(
+            "sample", sample, "lambda key, theta: theta + jax.random.normal(key, theta.shape)"
+        )
+        self.density = checks.function(
+            "log_prob", log_prob, "lambda x, theta: -0.5 * jnp.sum((x - theta)**2)"
+        )
 
     def sample(self, key: PRNGKeyArray, theta: Any) -> Any:
         return self.draw(key, theta)
@@ -37,8 +42,8 @@ class Law(eqx.Module):
 class Repeated(eqx.Module):
     """R independent draws at one theta: x has one more axis, [R, ...], and so has f.
 
-    If the base law knows its sufficient statistic (`statistic`, `pooled`), marginal and posterior condition on it: for Gaussian noise
-    the mean of the R draws under C / R (docs/parts/inputs.md).
+    If the base law knows its sufficient statistic (`statistic`, `pooled`), marginal and posterior
+    condition on it: for Gaussian noise the mean of the R draws under C / R (docs/parts/inputs.md).
     """
 
     base: Any
@@ -64,12 +69,17 @@ class Repeated(eqx.Module):
 
     def _pooled(self) -> Any:
         if not hasattr(self.base, "pooled"):
-            raise ValueError(f"{type(self.base).__name__} has no sufficient statistic for repeated draws: use estimators.exchangeable")
+            raise ValueError(
+                f"{type(self.base).__name__} has no sufficient statistic for repeated draws: use"
+                " estimators.exchangeable"
+            )
         return self.base.pooled(self.repeats)
 
 
 class RepeatedMarginal(eqx.Module):
-    """log P(x_1..x_R) = log P(statistic) + the part of log p(x_1..x_R | theta) that does not depend on theta."""
+    """log P(x_1..x_R) = log P(statistic) + the part of log p(x_1..x_R | theta) that does not depend
+    on theta.
+    """
 
     q: Any
     law: Repeated

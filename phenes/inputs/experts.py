@@ -1,4 +1,6 @@
-"""K experts behind a gate: given the context and the chosen expert, an output is drawn (errata 11, 12)."""
+"""K experts behind a gate: given the context and the chosen expert, an output is drawn (errata 11,
+12).
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,12 +15,16 @@ from phenes.search.gate import Choice, Gate
 
 
 class Experts(eqx.Module):
-    """p(x | c, k) for x = (c, output): `log_probs(c)` gives the log-probabilities [K, outputs] of all experts in a context."""
+    """p(x | c, k) for x = (c, output): `log_probs(c)` gives the log-probabilities [K, outputs] of
+    all experts in a context.
+    """
 
     log_probs: Callable[[Any], Float[Array, "k y"]]
 
     def __init__(self, log_probs):
-        self.log_probs = checks.function("log_probs", log_probs, "lambda c: jax.nn.log_softmax(tables[c])")
+        self.log_probs = checks.function(
+            "log_probs", log_probs, "lambda c: jax.nn.log_softmax(tables[c])"
+        )
 
     def sample(self, key: PRNGKeyArray, theta: Choice) -> Choice:
         logits = self.log_probs(theta.context)[theta.index]
@@ -38,13 +44,17 @@ class Experts(eqx.Module):
 
 
 class GatedExperts(eqx.Module):
-    """log P(x | c) = logsumexp_k(log gate_k(c) + log pi_k(x | c)); its gradient in the gate's logits is posterior - gate."""
+    """log P(x | c) = logsumexp_k(log gate_k(c) + log pi_k(x | c)); its gradient in the gate's
+    logits is posterior - gate.
+    """
 
     q: Gate
     law: Experts
 
     def log_prob(self, x: Choice) -> Float[Array, ""]:
-        return jax.nn.logsumexp(self.q.log_weights(x.context) + self.law.log_probs(x.context)[:, x.index])
+        return jax.nn.logsumexp(
+            self.q.log_weights(x.context) + self.law.log_probs(x.context)[:, x.index]
+        )
 
 
 class ExpertPosterior(eqx.Module):

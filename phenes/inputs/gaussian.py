@@ -1,4 +1,6 @@
-"""Gaussian input noise: x = H theta + b + eps, eps ~ N(0, C), and noise whose size depends on theta."""
+"""Gaussian input noise: x = H theta + b + eps, eps ~ N(0, C), and noise whose size depends on
+theta.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,15 +16,22 @@ from phenes.covariance import Covariance, Dense, Diagonal, add, as_covariance
 from phenes.gauss import normal
 from phenes.normal import Normal
 from phenes.rarely import rarely
-from phenes.search.gaussian import DiagonalGaussian, Gaussian, GaussianSearch, IsotropicGaussian, replace
+from phenes.search.gaussian import (
+    DiagonalGaussian,
+    Gaussian,
+    GaussianSearch,
+    IsotropicGaussian,
+    replace,
+)
 
 
 class GaussianNoise(eqx.Module):
     """p_theta(x) = N(x | H theta + b, C).
 
-    `scale`: a standard deviation, one for each coordinate, a covariance matrix, or `shared_errors(std, factor)`.
-    `bias` b and `gain` H describe an actuator that is off or mixes its inputs. Coordinates of x that are NaN were not measured;
-    everything here then conditions on the others alone.
+    `scale`: a standard deviation, one for each coordinate, a covariance matrix, or
+    `shared_errors(std, factor)`. `bias` b and `gain` H describe an actuator that is off or mixes
+    its inputs. Coordinates of x that are NaN were not measured; everything here then conditions on
+    the others alone.
     """
 
     cov: Covariance
@@ -34,7 +43,9 @@ class GaussianNoise(eqx.Module):
         self.bias = None if bias is None else checks.vector("bias", bias)
         self.gain = None if gain is None else checks.as_float("gain", gain)
         if self.gain is not None and self.gain.ndim != 2:
-            raise ValueError(f"gain must be a matrix [outputs, inputs], got shape {self.gain.shape}")
+            raise ValueError(
+                f"gain must be a matrix [outputs, inputs], got shape {self.gain.shape}"
+            )
 
     def expected(self, theta: Float[Array, " d"]) -> Float[Array, " k"]:
         """E[x | theta]."""
@@ -52,14 +63,23 @@ class GaussianNoise(eqx.Module):
     def log_prob(self, x: Float[Array, " k"], theta: Float[Array, " d"]) -> Float[Array, ""]:
         return Normal(self.expected(theta), self.cov).log_prob(x)
 
-    def coordinate_log_prob(self, x: Float[Array, " d"], theta: Float[Array, " d"]) -> Float[Array, " d"]:
+    def coordinate_log_prob(
+        self, x: Float[Array, " d"], theta: Float[Array, " d"]
+    ) -> Float[Array, " d"]:
         """log p of each coordinate, for independent coordinates."""
         if not isinstance(self.cov, Diagonal) or self.gain is not None:
-            raise ValueError(f"coordinates must be independent for a coordinate-wise estimator, got {type(self.cov).__name__} noise")
+            raise ValueError(
+                "coordinates must be independent for a coordinate-wise estimator, got"
+                f" {type(self.cov).__name__} noise"
+            )
         std = jnp.sqrt(self.cov.vector(theta.size))
-        return jnp.where(jnp.isnan(x), 0.0, jax.scipy.stats.norm.logpdf(x, self.expected(theta), std))
+        return jnp.where(
+            jnp.isnan(x), 0.0, jax.scipy.stats.norm.logpdf(x, self.expected(theta), std)
+        )
 
-    def theta_score(self, x: Float[Array, "n k"], theta: Float[Array, "n d"]) -> Float[Array, "n d"]:
+    def theta_score(
+        self, x: Float[Array, "n k"], theta: Float[Array, "n d"]
+    ) -> Float[Array, "n d"]:
         """d log p_theta(x) / d theta = H' C^-1 (x - H theta - b) for each individual."""
 
         def some_measured(cov, r):
@@ -68,7 +88,9 @@ class GaussianNoise(eqx.Module):
             return each(measured, jnp.where(measured, r, 0.0))
 
         r = x - jax.vmap(self.expected)(theta)
-        y = rarely(lambda cov, r: jnp.any(jnp.isnan(r)), some_measured, lambda cov, r: cov.solve(r))(self.cov, r)
+        y = rarely(
+            lambda cov, r: jnp.any(jnp.isnan(r)), some_measured, lambda cov, r: cov.solve(r)
+        )(self.cov, r)
         return y if self.gain is None else y @ self.gain
 
     def marginal(self, q: GaussianSearch) -> Normal:
@@ -86,14 +108,24 @@ class GaussianNoise(eqx.Module):
         shift = q.covariance.times(channel.pull(cov.solve(r[None])))[0]
         return Normal(q.mean + shift, _remaining(q.covariance, channel, q.dim))
 
-    def marginal_score(self, q: GaussianSearch, x: Float[Array, "n k"], w: Float[Array, " n"]) -> GaussianSearch:
-        """1/N sum_i w_i d log P(x_i) / d psi in closed form: y = H' M^-1 (x - Hm - b), B = H' M^-1 H (docs/parts/search.md, errata 1-3)."""
+    def marginal_score(
+        self, q: GaussianSearch, x: Float[Array, "n k"], w: Float[Array, " n"]
+    ) -> GaussianSearch:
+        """1/N sum_i w_i d log P(x_i) / d psi in closed form: y = H' M^-1 (x - Hm - b), B = H' M^-1
+        H (docs/parts/search.md, errata 1-3).
+        """
         self._check(q)
         r = x - self.expected(q.mean)[None]
-        return rarely(lambda p, q, r, w: jnp.any(jnp.isnan(r)), _score_some_measured, _score_all_measured)(self, q, r, w)
+        return rarely(
+            lambda p, q, r, w: jnp.any(jnp.isnan(r)), _score_some_measured, _score_all_measured
+        )(self, q, r, w)
 
-    def mirrored_score(self, q: GaussianSearch, x: Float[Array, "two n d"], w: Float[Array, "two n"]) -> GaussianSearch:
-        """Rao-Blackwellisation of mirrored pairs theta = m +- L z over the joint posterior of z (docs/estimators/pairs.md, erratum 15)."""
+    def mirrored_score(
+        self, q: GaussianSearch, x: Float[Array, "two n d"], w: Float[Array, "two n"]
+    ) -> GaussianSearch:
+        """Rao-Blackwellisation of mirrored pairs theta = m +- L z over the joint posterior of z
+        (docs/estimators/pairs.md, erratum 15).
+        """
         self._check(q)
         half = replace(self, cov=self.cov.scaled(0.5))
         cov = half._marginal_cov(q)
@@ -130,13 +162,16 @@ class GaussianNoise(eqx.Module):
             raise ValueError(f"gain must have {q.dim} columns to match the mean, got {inputs}")
         for name, leaf in (("scale", jax.tree.leaves(self.cov)[0]), ("bias", self.bias)):
             if leaf is not None and leaf.ndim and leaf.shape[0] != outputs:
-                raise ValueError(f"{name} must have {outputs} coordinates to match the mean, got {leaf.shape[0]}")
+                raise ValueError(
+                    f"{name} must have {outputs} coordinates to match the mean, got {leaf.shape[0]}"
+                )
 
 
 class HeteroscedasticNoise(eqx.Module):
     """p_theta(x) = N(x | theta, diag(std(theta))^2): noise that depends on where you aim.
 
-    No closed form exists; freezing the noise at the mean is biased. Use `estimators.information_mix` or `estimators.exchangeable`.
+    No closed form exists; freezing the noise at the mean is biased. Use
+    `estimators.information_mix` or `estimators.exchangeable`.
     """
 
     std: Callable[[Float[Array, " d"]], Array] = eqx.field(static=True)
@@ -147,7 +182,9 @@ class HeteroscedasticNoise(eqx.Module):
     def sample(self, key: PRNGKeyArray, theta: Float[Array, " d"]) -> Float[Array, " d"]:
         return theta + self.std(theta) * normal(key, theta.shape, theta.dtype)
 
-    def coordinate_log_prob(self, x: Float[Array, " d"], theta: Float[Array, " d"]) -> Float[Array, " d"]:
+    def coordinate_log_prob(
+        self, x: Float[Array, " d"], theta: Float[Array, " d"]
+    ) -> Float[Array, " d"]:
         measured = ~jnp.isnan(x)
         z = jnp.where(measured, x, theta)
         return jnp.where(measured, jax.scipy.stats.norm.logpdf(z, theta, self.std(theta)), 0.0)
@@ -172,8 +209,16 @@ class _Observed(eqx.Module):
     def inverse(self, d: int) -> Float[Array, "d d"]:
         if self.gain is None:
             inverse = self.cov.inverse(d)
-            return inverse if self.measured is None else jnp.where(self.measured[:, None] & self.measured[None], inverse, 0.0)
-        gain = self.gain if self.measured is None else jnp.where(self.measured[:, None], self.gain, 0.0)
+            return (
+                inverse
+                if self.measured is None
+                else jnp.where(self.measured[:, None] & self.measured[None], inverse, 0.0)
+            )
+        gain = (
+            self.gain
+            if self.measured is None
+            else jnp.where(self.measured[:, None], self.gain, 0.0)
+        )
         return gain.T @ self.cov.solve(gain.T).T
 
     def inverse_diagonal(self, d: int) -> Float[Array, " d"]:
@@ -192,14 +237,20 @@ def _remaining(prior: Covariance, channel: _Observed, d: int) -> Covariance:
     return Dense(s - s @ channel.inverse(d) @ s)
 
 
-def _score_all_measured(p: GaussianNoise, q: GaussianSearch, r: Float[Array, "n k"], w: Float[Array, " n"]) -> GaussianSearch:
+def _score_all_measured(
+    p: GaussianNoise, q: GaussianSearch, r: Float[Array, "n k"], w: Float[Array, " n"]
+) -> GaussianSearch:
     cov = p._marginal_cov(q)
     channel = _Observed(cov, p.gain)
     return q.channel_score(w, channel.pull(cov.solve(r)), channel)
 
 
-def _score_some_measured(p: GaussianNoise, q: GaussianSearch, r: Float[Array, "n k"], w: Float[Array, " n"]) -> GaussianSearch:
-    """The same with a channel of each individual's own: O(N d^3) for full covariances, one after the other so that memory stays O(d^2)."""
+def _score_some_measured(
+    p: GaussianNoise, q: GaussianSearch, r: Float[Array, "n k"], w: Float[Array, " n"]
+) -> GaussianSearch:
+    """The same with a channel of each individual's own: O(N d^3) for full covariances, one after
+    the other so that memory stays O(d^2).
+    """
     cov = p._marginal_cov(q)
 
     def add_one(total, row):
@@ -208,7 +259,10 @@ def _score_some_measured(p: GaussianNoise, q: GaussianSearch, r: Float[Array, "n
         own = cov.masked(measured)
         channel = _Observed(own, p.gain, measured)
         y = own.solve(jnp.where(measured, r, 0.0)[None])
-        return jax.tree.map(jnp.add, total, q.channel_score(w[None], channel.pull(y), channel)), None
+        return (
+            jax.tree.map(jnp.add, total, q.channel_score(w[None], channel.pull(y), channel)),
+            None,
+        )
 
     total, _ = lax.scan(add_one, jax.tree.map(jnp.zeros_like, q), (r, w))
     return jax.tree.map(lambda leaf: leaf / w.size, total)

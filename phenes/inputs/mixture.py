@@ -1,4 +1,6 @@
-"""Gaussian mixtures as input noise, and the multivariate Student-t law, which is one in its scale."""
+"""Gaussian mixtures as input noise, and the multivariate Student-t law, which is one in its
+scale.
+"""
 
 import equinox as eqx
 import jax
@@ -14,9 +16,11 @@ from phenes.search.gaussian import DiagonalGaussian, Gaussian, GaussianSearch, I
 
 
 class GaussianMixtureNoise(eqx.Module):
-    """x = theta + eps, eps ~ sum_k weight_k N(bias_k, C_k): a machine that is usually good and sometimes not.
+    """x = theta + eps, eps ~ sum_k weight_k N(bias_k, C_k): a machine that is usually good and
+    sometimes not.
 
-    `weights` [k], `scales` a sequence of k scales (each as for GaussianNoise, all of one kind), `biases` [k, d] or None.
+    `weights` [k], `scales` a sequence of k scales (each as for GaussianNoise, all of one kind),
+    `biases` [k, d] or None.
     """
 
     log_weight: Float[Array, " k"]
@@ -24,14 +28,27 @@ class GaussianMixtureNoise(eqx.Module):
 
     def __init__(self, weights, scales, biases=None):
         weights = checks.positive("weights", weights)
-        if weights.ndim != 1 or len(scales) != weights.size or (biases is not None and len(biases) != weights.size):
-            raise ValueError(f"weights, scales and biases must be of one length, got {weights.shape} and {len(scales)} scales")
+        if (
+            weights.ndim != 1
+            or len(scales) != weights.size
+            or (biases is not None and len(biases) != weights.size)
+        ):
+            raise ValueError(
+                f"weights, scales and biases must be of one length, got {weights.shape} and"
+                f" {len(scales)} scales"
+            )
         self.log_weight = jnp.log(weights / jnp.sum(weights))
-        laws = [GaussianNoise(scale, None if biases is None else biases[k]) for k, scale in enumerate(scales)]
+        laws = [
+            GaussianNoise(scale, None if biases is None else biases[k])
+            for k, scale in enumerate(scales)
+        ]
         try:
             self.components = jax.tree.map(lambda *leaves: jnp.stack(leaves), *laws)
         except ValueError:
-            raise ValueError("scales must be all scalars, all vectors or all matrices of one size, got a mixture of kinds") from None
+            raise ValueError(
+                "scales must be all scalars, all vectors or all matrices of one size, got a mixture"
+                " of kinds"
+            ) from None
 
     def sample(self, key: PRNGKeyArray, theta: Float[Array, " d"]) -> Float[Array, " d"]:
         which, what = jax.random.split(key)
@@ -50,7 +67,9 @@ class GaussianMixtureNoise(eqx.Module):
         log_weight = jax.nn.log_softmax(self.log_weight + each)
         return Mixture(log_weight, jax.vmap(lambda p: p.posterior(q, x))(self.components))
 
-    def marginal_score(self, q: GaussianSearch, x: Float[Array, "n d"], w: Float[Array, " n"]) -> GaussianSearch:
+    def marginal_score(
+        self, q: GaussianSearch, x: Float[Array, "n d"], w: Float[Array, " n"]
+    ) -> GaussianSearch:
         """sum_k responsibility_k score^(k) (docs/parts/inputs.md)."""
         return _responsible_score(self.log_weight, self.components, q, x, w)
 
@@ -58,7 +77,8 @@ class GaussianMixtureNoise(eqx.Module):
 class MultivariateTNoise(eqx.Module):
     """x = theta + eps with eps multivariate Student-t: all coordinates share the luck of the draw.
 
-    A scale mixture of Gaussians over tau ~ Gamma(df/2, df/2), integrated by the trapezoidal rule in log tau (error about 1e-9).
+    A scale mixture of Gaussians over tau ~ Gamma(df/2, df/2), integrated by the trapezoidal rule in
+    log tau (error about 1e-9).
     """
 
     cov: Covariance
@@ -81,7 +101,12 @@ class MultivariateTNoise(eqx.Module):
         cov = self.cov.masked(measured)
         quadratic = jnp.sum(r * cov.solve(r[None])[0])
         half = 0.5 * (self.df + d)
-        norm = gammaln(half) - gammaln(self.df / 2) - 0.5 * d * jnp.log(self.df * jnp.pi) - 0.5 * cov.logdet(theta.size)
+        norm = (
+            gammaln(half)
+            - gammaln(self.df / 2)
+            - 0.5 * d * jnp.log(self.df * jnp.pi)
+            - 0.5 * cov.logdet(theta.size)
+        )
         return norm - half * jnp.log1p(quadratic / self.df)
 
     def marginal(self, q: GaussianSearch) -> Mixture:
@@ -91,9 +116,13 @@ class MultivariateTNoise(eqx.Module):
     def posterior(self, q: GaussianSearch, x: Float[Array, " d"]) -> Mixture:
         log_weight, components = self._scale_mixture()
         each = jax.vmap(lambda p: p.marginal(q).log_prob(x))(components)
-        return Mixture(jax.nn.log_softmax(log_weight + each), jax.vmap(lambda p: p.posterior(q, x))(components))
+        return Mixture(
+            jax.nn.log_softmax(log_weight + each), jax.vmap(lambda p: p.posterior(q, x))(components)
+        )
 
-    def marginal_score(self, q: GaussianSearch, x: Float[Array, "n d"], w: Float[Array, " n"]) -> GaussianSearch:
+    def marginal_score(
+        self, q: GaussianSearch, x: Float[Array, "n d"], w: Float[Array, " n"]
+    ) -> GaussianSearch:
         return _responsible_score(*self._scale_mixture(), q, x, w)
 
     def _scale_mixture(self) -> tuple[Float[Array, " k"], GaussianNoise]:
@@ -106,9 +135,11 @@ NODES = 96
 
 
 def scale_nodes(df: Float[Array, ""]) -> tuple[Float[Array, " k"], Float[Array, " k"]]:
-    """log tau_k and log weights for tau ~ Gamma(df/2, rate df/2), by the trapezoidal rule in log tau.
+    """log tau_k and log weights for tau ~ Gamma(df/2, rate df/2), by the trapezoidal rule in log
+    tau.
 
-    The density of log tau is analytic and falls at least exponentially on both sides, where the trapezoidal rule converges exponentially.
+    The density of log tau is analytic and falls at least exponentially on both sides, where the
+    trapezoidal rule converges exponentially.
     """
     t = jnp.linspace(-72.0 / df, jnp.log(1 + 80.0 / df), NODES)
     half = df / 2

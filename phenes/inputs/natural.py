@@ -11,7 +11,9 @@ from phenes.search.conjugate import Conjugate
 
 
 class NaturalFamily(eqx.Module):
-    """p_theta(x) = h(x) exp(theta.u(x) - A(theta)), with the draw `sampler(key, theta)` and log h given by the user."""
+    """p_theta(x) = h(x) exp(theta.u(x) - A(theta)), with the draw `sampler(key, theta)` and log h
+    given by the user.
+    """
 
     A: Callable[[Array], Array] = eqx.field(static=True)
     u: Callable[[Array], Array] = eqx.field(static=True)
@@ -19,7 +21,10 @@ class NaturalFamily(eqx.Module):
     log_h: Callable[[Array], Array] = eqx.field(static=True)
 
     def __init__(self, A, u, sampler, log_h=lambda x: 0.0):
-        self.A, self.u = checks.function("A", A, "jax.nn.softplus"), checks.function("u", u, "lambda x: x")
+        self.A, self.u = (
+            checks.function("A", A, "jax.nn.softplus"),
+            checks.function("u", u, "lambda x: x"),
+        )
         self.sampler = checks.function("sampler", sampler, "jax.random.poisson")
         self.log_h = checks.function("log_h", log_h, "lambda x: -gammaln(x + 1)")
 
@@ -42,8 +47,9 @@ class NaturalFamily(eqx.Module):
 class ConjugateMarginal(eqx.Module):
     """log P(x) = log h(x) + B(phi', nu') - B(phi, nu).
 
-    Its gradient is nu (E'[theta] - E[theta]) and E'[phi.theta - A] - E[phi.theta - A], with phi (not phi') in the bracket:
-    differentiating through phi' and nu' gives just that, where the printed proposition does not (errata 6, 7).
+    Its gradient is nu (E'[theta] - E[theta]) and E'[phi.theta - A] - E[phi.theta - A], with phi
+    (not phi') in the bracket: differentiating through phi' and nu' gives just that, where the
+    printed proposition does not (errata 6, 7).
     """
 
     q: Conjugate
@@ -51,4 +57,8 @@ class ConjugateMarginal(eqx.Module):
 
     def log_prob(self, x: Array) -> Float[Array, ""]:
         q, after = self.q, self.law.posterior(self.q, x)
-        return self.law.log_h(x) + q.log_normaliser(after.phi, after.nu) - q.log_normaliser(q.phi, q.nu)
+        return (
+            self.law.log_h(x)
+            + q.log_normaliser(after.phi, after.nu)
+            - q.log_normaliser(q.phi, q.nu)
+        )

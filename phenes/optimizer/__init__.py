@@ -1,4 +1,6 @@
-"""The front door: `minimize` and `maximize` for functions, `Optimizer` for labs and machines that realise x themselves."""
+"""The front door: `minimize` and `maximize` for functions, `Optimizer` for labs and machines that
+realise x themselves.
+"""
 
 from phenes.optimizer.minimize import maximize, minimize
 from phenes.optimizer.optimizer import NoiseWarning, Optimizer

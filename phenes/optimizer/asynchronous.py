@@ -1,7 +1,9 @@
-"""The loop of `minimize` without generations: each value is told as it comes, and each free worker gets a new point at once.
+"""The loop of `minimize` without generations: each value is told as it comes, and each free worker
+gets a new point at once.
 
-A slow evaluation holds nobody back. The price: points are asked for while others are still under way, from a search that is that much
-older, and the run depends on the order in which values came. The record keeps that order, so that it can be resumed.
+A slow evaluation holds nobody back. The price: points are asked for while others are still under
+way, from a search that is that much older, and the run depends on the order in which values came.
+The record keeps that order, so that it can be resumed.
 """
 
 from itertools import groupby
@@ -33,7 +35,10 @@ def run(opt: Optimizer, evaluate: Evaluate, kept: Checkpoint, follow: Follow) ->
             while loop.asked < opt.budget and (pool.room or not len(pool)):
                 number = loop.ask()
                 pool.send(number, loop.x(number))
-            rows = [row(n, loop.under_way[n], loop.x(n), outcome, evaluate.realises) for n, outcome in pool.take()]
+            rows = [
+                row(n, loop.under_way[n], loop.x(n), outcome, evaluate.realises)
+                for n, outcome in pool.take()
+            ]
             follow.seen(rows)
             if loop.take(rows, len(pool)):
                 if kept.part == 0:
@@ -62,7 +67,9 @@ class _Loop:
     def x(self, number: int) -> np.ndarray:
         """The random numbers of an individual depend on the seed and its number only."""
         theta = self.under_way[number]
-        return theta if self.realises else self.opt.channel.draw(self.opt.seed, number, theta[None])[0]
+        return (
+            theta if self.realises else self.opt.channel.draw(self.opt.seed, number, theta[None])[0]
+        )
 
     def take(self, rows: list[Row], flying: int) -> bool:
         """Store and tell; True if the optimiser has moved."""
@@ -85,7 +92,11 @@ class _Loop:
         self.again(self.kept.rows)
         while self.kept.sent and self.asked <= max(self.kept.sent):
             self.ask()
-        ended = [row(n, self.under_way[n], self.x(n), ENDED, self.realises) for n in self.kept.sent if n in self.under_way]
+        ended = [
+            row(n, self.under_way[n], self.x(n), ENDED, self.realises)
+            for n in self.kept.sent
+            if n in self.under_way
+        ]
         rows = [*self.kept.rows, *ended]
         if ended and self.take(ended, 0):
             self.kept.complete(self.opt)
@@ -93,7 +104,9 @@ class _Loop:
 
     def _tell(self, rows: list[Row]) -> bool:
         before = self.opt.generation
-        self.opt.tell([row.theta for row in rows], [row.f for row in rows], realised=[row.x for row in rows])
+        self.opt.tell(
+            [row.theta for row in rows], [row.f for row in rows], realised=[row.x for row in rows]
+        )
         self.tells += 1
         for each in rows:
             del self.under_way[each.index]

@@ -1,8 +1,9 @@
-"""What the optimiser has to know of the world: where x falls around theta, how to draw it, what a half-measured x says.
+"""What the optimiser has to know of the world: where x falls around theta, how to draw it, what a
+half-measured x says.
 
-The engine works in the coordinates of theta. A realised x = H theta + b + eps is pulled back to H^-1 (x - b) = theta + H^-1 eps, where f is
-just as exact; bias and gain are gone from then on. Laws without these closed forms are described by their mean and covariance at the
-present theta.
+The engine works in the coordinates of theta. A realised x = H theta + b + eps is pulled back to
+H^-1 (x - b) = theta + H^-1 eps, where f is just as exact; bias and gain are gone from then on. Laws
+without these closed forms are described by their mean and covariance at the present theta.
 """
 
 import functools
@@ -10,7 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-DRAWS = 4096  # for the moments of a law that only samples: its standard deviation is then known to about 1 %
+# for the moments of a law that only samples: its standard deviation is then known to about 1 %
+DRAWS = 4096
 
 BLOCK = 64  # individuals that a law is asked for at a time
 
@@ -27,7 +29,9 @@ class Channel:
 
     fixed = True  # its moments are the same everywhere
 
-    def __init__(self, cov: np.ndarray, bias: np.ndarray | None = None, gain: np.ndarray | None = None):
+    def __init__(
+        self, cov: np.ndarray, bias: np.ndarray | None = None, gain: np.ndarray | None = None
+    ):
         self.cov, self.bias, self.gain = cov, np.zeros(cov.shape[0]) if bias is None else bias, gain
         self.inverse = None if gain is None else np.linalg.inv(gain)
 
@@ -37,7 +41,9 @@ class Channel:
     def draw(self, seed: int, generation: int, theta: np.ndarray) -> np.ndarray:
         """Row i depends on (seed, generation, i) and theta_i only."""
         z = np.random.default_rng([seed, generation, 1]).standard_normal(theta.shape)
-        return self.expected(theta) + (z * np.sqrt(self.cov) if self.cov.ndim == 1 else z @ _root(self.cov).T)
+        return self.expected(theta) + (
+            z * np.sqrt(self.cov) if self.cov.ndim == 1 else z @ _root(self.cov).T
+        )
 
     def moments(self, theta: np.ndarray) -> Moments:
         return self._pulled(self.cov)
@@ -48,7 +54,9 @@ class Channel:
         return r if self.inverse is None else r @ self.inverse.T
 
     def fill(self, theta: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, Moments]:
-        """x with its unmeasured coordinates at their conditional mean, and the moments of what is then known of the error."""
+        """x with its unmeasured coordinates at their conditional mean, and the moments of what is
+        then known of the error.
+        """
         missing = np.isnan(x)
         if not missing.any():
             return x, self.moments(theta)
@@ -79,7 +87,10 @@ class Sampled:
         self._at: np.ndarray | None = None
         shape = _sample(law, 0, 0, np.zeros((2, dim))).shape
         if shape != (2, dim):
-            raise ValueError(f"noise must realise x in the coordinates of theta, shape ({dim},), got {type(law).__name__} with {shape[1:]}")
+            raise ValueError(
+                f"noise must realise x in the coordinates of theta, shape ({dim},), got"
+                f" {type(law).__name__} with {shape[1:]}"
+            )
 
     def draw(self, seed: int, generation: int, theta: np.ndarray) -> np.ndarray:
         return _sample(self.law, seed, generation, theta)
@@ -95,7 +106,8 @@ class Sampled:
         r = _sample(self.law, 0, 1, np.broadcast_to(centre, (DRAWS, self.dim))) - centre
         bias, cov = r.mean(axis=0), np.atleast_2d(np.cov(r.T))
         error = np.sqrt(np.outer(np.diag(cov), np.diag(cov)) / DRAWS)
-        alone = np.abs(cov - np.diag(np.diag(cov))) < 5 * error  # correlations that are only luck of the draw
+        # correlations that are only luck of the draw
+        alone = np.abs(cov - np.diag(np.diag(cov))) < 5 * error
         small = np.abs(bias) < 5 * np.sqrt(np.diag(cov) / DRAWS)
         return Moments(np.where(small, 0.0, bias), np.diag(cov).copy() if alone.all() else cov)
 
@@ -107,7 +119,9 @@ class Sampled:
 
 
 class Measured:
-    """x = theta + eps, with the mean and covariance that were learnt from the data. The bias stays with the engine."""
+    """x = theta + eps, with the mean and covariance that were learnt from the data. The bias stays
+    with the engine.
+    """
 
     fixed = True
 
@@ -115,7 +129,10 @@ class Measured:
         self._moments = Moments(bias, cov)
 
     def draw(self, seed: int, generation: int, theta: np.ndarray) -> np.ndarray:
-        raise ValueError("noise='learn' needs an experiment that realises x: give minimize realises=True, or use Optimizer")
+        raise ValueError(
+            "noise='learn' needs an experiment that realises x: give minimize realises=True, or use"
+            " Optimizer"
+        )
 
     def moments(self, theta: np.ndarray) -> Moments:
         return self._moments
@@ -128,17 +145,25 @@ class Measured:
 
 
 def as_channel(noise: Any, dim: int) -> "Channel | Sampled | Measured":
-    """What the caller said of the noise: None or 0, a scalar, a vector, a covariance matrix, a law."""
+    """What the caller said of the noise: None or 0, a scalar, a vector, a covariance matrix, a
+    law.
+    """
     if noise is None or (np.isscalar(noise) and not isinstance(noise, str) and noise == 0):
         return Channel(np.zeros(dim))
     if isinstance(noise, str):
-        raise ValueError(f"noise must be a number, a vector, a covariance matrix, an input law or 'learn', got {noise!r}")
+        raise ValueError(
+            "noise must be a number, a vector, a covariance matrix, an input law or 'learn', got"
+            f" {noise!r}"
+        )
     from phenes.inputs.custom import Repeated
     from phenes.inputs.gaussian import GaussianNoise
 
     law = noise if hasattr(noise, "sample") else _declared(noise)
     if isinstance(law, Repeated):
-        raise ValueError("noise must be the law of one evaluation, got Repeated: tell the same theta several times instead")
+        raise ValueError(
+            "noise must be the law of one evaluation, got Repeated: tell the same theta several"
+            " times instead"
+        )
     return _gaussian(law, dim) if isinstance(law, GaussianNoise) else Sampled(law, dim)
 
 
@@ -159,13 +184,20 @@ def _gaussian(law: Any, dim: int) -> Channel:
 
     gain = None if law.gain is None else np.asarray(law.gain, np.float64)
     if gain is not None and (gain.shape != (dim, dim) or np.linalg.matrix_rank(gain) < dim):
-        raise ValueError(f"noise must have an invertible gain of shape ({dim}, {dim}) to match x0, got shape {gain.shape}")
+        raise ValueError(
+            f"noise must have an invertible gain of shape ({dim}, {dim}) to match x0, got shape"
+            f" {gain.shape}"
+        )
     bias = None if law.bias is None else np.asarray(law.bias, np.float64)
-    var = np.asarray(law.cov.var if isinstance(law.cov, Diagonal) else law.cov.matrix(dim), np.float64)
+    var = np.asarray(
+        law.cov.var if isinstance(law.cov, Diagonal) else law.cov.matrix(dim), np.float64
+    )
     cov = np.full(dim, var) if var.ndim == 0 else var
     for name, array in (("noise", cov), ("the bias of noise", bias)):
         if array is not None and array.shape[0] != dim:
-            raise ValueError(f"{name} must have {dim} coordinates to match x0, got {array.shape[0]}")
+            raise ValueError(
+                f"{name} must have {dim} coordinates to match x0, got {array.shape[0]}"
+            )
     return Channel(cov, bias, gain)
 
 
@@ -187,14 +219,18 @@ def _root(cov: np.ndarray) -> np.ndarray:
 
 
 def _sample(law: Any, seed: int, generation: int, theta: np.ndarray) -> np.ndarray:
-    """x_i ~ p_theta_i in double precision, in blocks of one size: one compilation for populations of any size."""
+    """x_i ~ p_theta_i in double precision, in blocks of one size: one compilation for populations
+    of any size.
+    """
     import jax
 
     n = len(theta)
     padded = np.concatenate([theta, np.repeat(theta[-1:], -n % BLOCK, axis=0)])
     with jax.enable_x64(True):
         key = jax.random.fold_in(jax.random.key(seed), generation)
-        blocks = [_compiled()(law, key, np.asarray(i), padded[i : i + BLOCK]) for i in range(0, n, BLOCK)]
+        blocks = [
+            _compiled()(law, key, np.asarray(i), padded[i : i + BLOCK]) for i in range(0, n, BLOCK)
+        ]
         return np.concatenate([np.asarray(block) for block in blocks])[:n]
 
 
@@ -206,7 +242,11 @@ def _compiled() -> Any:
     from phenes.batch import realise
 
     # laws that sample by rejection take seconds to optimise, and are no faster for it
-    quickly = {"xla_backend_optimization_level": 1, "xla_cpu_use_fusion_emitters": False} if jax.default_backend() == "cpu" else {}
+    quickly = (
+        {"xla_backend_optimization_level": 1, "xla_cpu_use_fusion_emitters": False}
+        if jax.default_backend() == "cpu"
+        else {}
+    )
 
     @eqx.filter_jit(compiler_options=quickly)  # pyright: ignore[reportCallIssue]  # goes on to jax.jit
     def draw(law, key, first, theta):

@@ -1,4 +1,6 @@
-"""What callers hand in, checked once: a ValueError of one sentence says what was given and what was expected."""
+"""What callers hand in, checked once: a ValueError of one sentence says what was given and what was
+expected.
+"""
 
 from typing import Any
 
@@ -9,10 +11,15 @@ def start(x0: Any, sigma0: Any) -> tuple[np.ndarray, np.ndarray]:
     """x0 [d] and sigma0, one number or [d]."""
     centre, scale = numbers("x0", x0), numbers("sigma0", sigma0)
     if centre.ndim > 1 or centre.size == 0:
-        raise ValueError(f"x0 must be a vector of at least one coordinate, got shape {centre.shape}")
+        raise ValueError(
+            f"x0 must be a vector of at least one coordinate, got shape {centre.shape}"
+        )
     centre = np.atleast_1d(centre)
     if scale.ndim and scale.shape != centre.shape:
-        raise ValueError(f"sigma0 must be one number or have shape {centre.shape} to match x0, got shape {scale.shape}")
+        raise ValueError(
+            f"sigma0 must be one number or have shape {centre.shape} to match x0, got shape"
+            f" {scale.shape}"
+        )
     if not np.all(np.isfinite(centre)):
         raise ValueError(f"x0 must be finite, got {centre}")
     if not (np.all(np.isfinite(scale)) and np.all(scale > 0)):
@@ -21,7 +28,9 @@ def start(x0: Any, sigma0: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def box(bounds: Any, x0: np.ndarray) -> tuple[np.ndarray | None, np.ndarray | None]:
-    """(lower, upper), each [d], of `bounds`: (low, high) numbers or vectors, d pairs as in SciPy (None is open), scipy.optimize.Bounds."""
+    """(lower, upper), each [d], of `bounds`: (low, high) numbers or vectors, d pairs as in SciPy
+    (None is open), scipy.optimize.Bounds.
+    """
     if bounds is None:
         return None, None
     d = x0.size
@@ -32,13 +41,21 @@ def box(bounds: Any, x0: np.ndarray) -> tuple[np.ndarray | None, np.ndarray | No
     except TypeError:
         raise ValueError(f"bounds must be (low, high) or {d} pairs, got {bounds!r}") from None
     are_pairs = len(parts) == d and all(len(part) == 2 for part in parts)
-    # in two dimensions both readings are possible: arrays are sides, lists and tuples are a pair for each coordinate, as in SciPy
-    arrays = not isinstance(bounds, np.ndarray) and any(isinstance(part, np.ndarray) for part in bounds)
-    are_sides = len(parts) == 2 and all(len(part) in (1, d) for part in parts) and (arrays or not are_pairs)
+    # in two dimensions both readings are possible: arrays are sides, lists and tuples are a pair
+    # for each coordinate, as in SciPy
+    arrays = not isinstance(bounds, np.ndarray) and any(
+        isinstance(part, np.ndarray) for part in bounds
+    )
+    are_sides = (
+        len(parts) == 2 and all(len(part) in (1, d) for part in parts) and (arrays or not are_pairs)
+    )
     if not (are_sides or are_pairs):
         raise ValueError(f"bounds must be (low, high) or {d} pairs to match x0, got {bounds!r}")
     columns = parts if are_sides else list(zip(*parts, strict=True))
-    lower, upper = (np.broadcast_to(_side(side, open_), (d,)).copy() for side, open_ in zip(columns, (-np.inf, np.inf), strict=True))
+    lower, upper = (
+        np.broadcast_to(_side(side, open_), (d,)).copy()
+        for side, open_ in zip(columns, (-np.inf, np.inf), strict=True)
+    )
     if not np.all(lower < upper):
         raise ValueError(f"bounds must have low below high, got {lower} and {upper}")
     if np.any(x0 < lower) or np.any(x0 > upper):
@@ -68,7 +85,9 @@ def verify(value: Any, budget: int) -> int | None:
         return None
     count = whole("verify", value, 0)
     if count >= budget:
-        raise ValueError(f"verify must be less than the budget of {budget} evaluations, got {value!r}")
+        raise ValueError(
+            f"verify must be less than the budget of {budget} evaluations, got {value!r}"
+        )
     return count
 
 
@@ -91,7 +110,9 @@ def told(theta: Any, f: Any, realised: Any, dim: int) -> tuple[np.ndarray, np.nd
     if theta.ndim != 2 or theta.shape[1] != dim:
         raise ValueError(f"theta must have shape [n, {dim}], got {theta.shape}")
     if f.shape != (len(theta),):
-        raise ValueError(f"f must have one value for each of the {len(theta)} theta, got shape {f.shape}")
+        raise ValueError(
+            f"f must have one value for each of the {len(theta)} theta, got shape {f.shape}"
+        )
     if not np.all(np.isfinite(theta)):
         raise ValueError("theta must be finite, got NaN or infinity")
     if realised is None:
@@ -112,6 +133,11 @@ def numbers(name: str, value: Any) -> np.ndarray:
 
 def whole(name: str, value: Any, least: int) -> int:
     # 1e4 is how people write budgets
-    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating) or value != int(value) or value < least:
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int | float | np.integer | np.floating)
+        or value != int(value)
+        or value < least
+    ):
         raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}")
     return int(value)

@@ -1,4 +1,6 @@
-"""Those who hear of a run while it goes: the caller's callback, the progress bar, the list of what went wrong."""
+"""Those who hear of a run while it goes: the caller's callback, the progress bar, the list of what
+went wrong.
+"""
 
 import contextlib
 from collections.abc import Callable, Iterator
@@ -52,12 +54,19 @@ def _bar(wanted: bool, opt: Optimizer) -> Iterator[Callable[[Optimizer], None]]:
         return
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn("{task.completed:.0f}/{task.total:.0f}"), BarColumn(), TimeRemainingColumn(), TextColumn("{task.description}"))
+    columns = (
+        TextColumn("{task.completed:.0f}/{task.total:.0f}"),
+        BarColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.description}"),
+    )
     with Progress(*columns) as bar:
         task = bar.add_task("", total=opt.budget)
 
         def show(opt: Optimizer) -> None:
             fun, se = opt.estimate
-            bar.update(task, completed=opt.nfev, description=f"E f = {fun:.5g} ± {se:.1g}  {opt.phase}")
+            bar.update(
+                task, completed=opt.nfev, description=f"E f = {fun:.5g} ± {se:.1g}  {opt.phase}"
+            )
 
         yield show

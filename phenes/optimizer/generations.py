@@ -1,4 +1,6 @@
-"""The loop of `minimize`, generation by generation: the run does not depend on where, or in which order, f was evaluated."""
+"""The loop of `minimize`, generation by generation: the run does not depend on where, or in which
+order, f was evaluated.
+"""
 
 from typing import Any, Protocol
 
@@ -54,7 +56,9 @@ def run(opt: Optimizer, evaluate: Evaluate, kept: Checkpoint, follow: Follow) ->
 def check_first(rows: list[Row]) -> None:
     errors = [row.error for row in rows if row.error]
     if len(errors) == len(rows):
-        raise RuntimeError(f"f failed on all of the first {len(rows)} evaluations, first with {errors[0]}")
+        raise RuntimeError(
+            f"f failed on all of the first {len(rows)} evaluations, first with {errors[0]}"
+        )
 
 
 def same(asked: np.ndarray, rows: list[Row], kept: Checkpoint) -> None:
@@ -75,8 +79,12 @@ def _tell(opt: Optimizer, theta: np.ndarray, rows: list[Row]) -> None:
     opt.tell(theta, [row.f for row in rows], realised=[row.x for row in rows])
 
 
-def _evaluate(pool: Any, theta: np.ndarray, x: np.ndarray, realises: bool, kept: Checkpoint) -> list[Row]:
-    """All of a generation, in the order in which it was asked; those on file are not evaluated again."""
+def _evaluate(
+    pool: Any, theta: np.ndarray, x: np.ndarray, realises: bool, kept: Checkpoint
+) -> list[Row]:
+    """All of a generation, in the order in which it was asked; those on file are not evaluated
+    again.
+    """
     if kept.rows:
         same(theta[[row.index for row in kept.rows]], kept.rows, kept)
     known = {row.index for row in kept.rows}
@@ -88,5 +96,7 @@ def _evaluate(pool: Any, theta: np.ndarray, x: np.ndarray, realises: bool, kept:
         if i not in known:
             pool.send(i, x[i])
     while len(pool):
-        kept.arrived([row(i, theta[i], x[i], outcome, realises) for i, outcome in pool.take()], len(pool))
+        kept.arrived(
+            [row(i, theta[i], x[i], outcome, realises) for i, outcome in pool.take()], len(pool)
+        )
     return sorted(kept.rows, key=lambda row: row.index)

@@ -9,7 +9,9 @@ LIMIT = 4096  # entries: more than a picture can show
 
 
 class History:
-    """One entry for each update; every second, fourth, ... of them once there are more than LIMIT. The last is always there."""
+    """One entry for each update; every second, fourth, ... of them once there are more than LIMIT.
+    The last is always there.
+    """
 
     def __init__(self) -> None:
         self.entries: list[tuple[Any, ...]] = []
@@ -26,7 +28,11 @@ class History:
         self.count += 1
 
     def arrays(self) -> dict[str, np.ndarray]:
-        kept = self.entries if not self.entries or self.entries[-1] is self.last else [*self.entries, self.last]
+        kept = (
+            self.entries
+            if not self.entries or self.entries[-1] is self.last
+            else [*self.entries, self.last]
+        )
         return {name: np.asarray([entry[k] for entry in kept]) for k, name in enumerate(NAMES)}
 
     def means(self) -> np.ndarray:

@@ -1,15 +1,21 @@
-"""The noise as the measurements show it: learnt from x - theta, or held against what was declared."""
+"""The noise as the measurements show it: learnt from x - theta, or held against what was
+declared.
+"""
 
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import special
 
-FULL = 200  # coordinates up to which correlations are looked for: d^2 numbers are kept and one eigenproblem is solved now and then
+# coordinates up to which correlations are looked for: d^2 numbers are kept and one eigenproblem is
+# solved now and then
+FULL = 200
 
 
 class Learnt(NamedTuple):
-    """What the residuals x - theta say. structure: "none", "isotropic", "diagonal" or "low-rank" (with `rank` shared directions)."""
+    """What the residuals x - theta say. structure: "none", "isotropic", "diagonal" or "low-rank"
+    (with `rank` shared directions).
+    """
 
     structure: str
     rank: int
@@ -29,11 +35,16 @@ class Learnt(NamedTuple):
         bias = f"bias up to {largest:.3g}" if largest > 0 else "no bias"
         never = int(np.sum(~self.measured))
         gaps = f", {never} coordinate{'s' * (never > 1)} never measured" if never else ""
-        return f"{self.structure} noise{shared}: standard deviation {spread}, {bias} (from {self.samples} measured inputs{gaps})"
+        return (
+            f"{self.structure} noise{shared}: standard deviation {spread}, {bias} (from"
+            f" {self.samples} measured inputs{gaps})"
+        )
 
 
 class Residuals:
-    """Running sums of x - theta: each coordinate wherever it was measured, products where all of them were."""
+    """Running sums of x - theta: each coordinate wherever it was measured, products where all of
+    them were.
+    """
 
     def __init__(self, dim: int):
         self.single, self.sum, self.square = np.zeros(dim), np.zeros(dim), np.zeros(dim)
@@ -64,7 +75,9 @@ class Residuals:
         return np.maximum(self.square / np.maximum(self.single, 1) - self.mean() ** 2, 0.0)
 
     def learn(self) -> Learnt:
-        """The simplest of isotropic, diagonal and low-rank that the data do not contradict (BIC); a bias only where it shows."""
+        """The simplest of isotropic, diagonal and low-rank that the data do not contradict (BIC); a
+        bias only where it shows.
+        """
         n, seen, var = max(self.samples, 1), self.single > 1, self.variances()
         bias = self.mean()
         bias = np.where(np.abs(bias) > 4 * np.sqrt(var / np.maximum(self.single, 1)), bias, 0.0)
@@ -86,7 +99,9 @@ class Residuals:
         if self.products is None or d == 1 or n < 2 or not np.all(std > 0):
             return None, 0
         mean = self.total / n
-        value, vector = np.linalg.eigh((self.products / n - np.outer(mean, mean)) / np.outer(std, std))
+        value, vector = np.linalg.eigh(
+            (self.products / n - np.outer(mean, mean)) / np.outer(std, std)
+        )
         value, vector = np.maximum(value[::-1], 1e-9), vector[:, ::-1]
 
         def cost(k: int) -> float:
@@ -105,27 +120,43 @@ class Residuals:
 
 
 def misfit(residuals: Residuals, expected_bias: np.ndarray, expected_var: np.ndarray) -> str | None:
-    """One sentence if the residuals contradict the declared Gaussian noise, at one chance in a million for all coordinates together."""
+    """One sentence if the residuals contradict the declared Gaussian noise, at one chance in a
+    million for all coordinates together.
+    """
     n = np.maximum(residuals.single, 2)
     judged = (residuals.single >= 30) & ((expected_var > 0) | (residuals.variances() > 0))
     if not judged.any():
         return None
-    bias, var, scale = residuals.mean() - expected_bias, residuals.variances(), np.maximum(expected_var, 1e-300)
+    bias, var, scale = (
+        residuals.mean() - expected_bias,
+        residuals.variances(),
+        np.maximum(expected_var, 1e-300),
+    )
     chance = 1e-6 / bias.size
     power = n * var / scale
-    tail = np.where(judged, 2 * np.minimum(special.gammaincc((n - 1) / 2, power / 2), special.gammainc((n - 1) / 2, power / 2)), 1.0)
-    worst = int(np.argmin(tail / (1 + np.abs(np.log(np.maximum(power / n, 1e-300))))))  # the plainest of many
+    tail = np.where(
+        judged,
+        2
+        * np.minimum(
+            special.gammaincc((n - 1) / 2, power / 2), special.gammainc((n - 1) / 2, power / 2)
+        ),
+        1.0,
+    )
+    # the plainest of many
+    worst = int(np.argmin(tail / (1 + np.abs(np.log(np.maximum(power / n, 1e-300))))))
     if tail[worst] < chance:
         return (
-            f"the declared noise does not fit: coordinate {worst} of x - theta has standard deviation {np.sqrt(var[worst]):.3g} over "
-            f"{int(n[worst])} measurements, declared {np.sqrt(expected_var[worst]):.3g}; noise='learn' estimates it from the data"
+            f"the declared noise does not fit: coordinate {worst} of x - theta has standard"
+            f" deviation {np.sqrt(var[worst]):.3g} over {int(n[worst])} measurements, declared"
+            f" {np.sqrt(expected_var[worst]):.3g}; noise='learn' estimates it from the data"
         )
     z = np.where(judged, np.abs(bias) / np.sqrt(np.maximum(var, 1e-300) / n), 0.0)
     worst = int(np.argmax(z))
     if z[worst] > -special.ndtri(chance / 2):
         return (
-            f"the declared noise does not fit: coordinate {worst} of x - theta is off by {bias[worst]:.3g} on average over "
-            f"{int(n[worst])} measurements; noise='learn' estimates it from the data"
+            f"the declared noise does not fit: coordinate {worst} of x - theta is off by"
+            f" {bias[worst]:.3g} on average over {int(n[worst])} measurements; noise='learn'"
+            " estimates it from the data"
         )
     return None
 

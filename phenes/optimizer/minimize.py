@@ -39,24 +39,49 @@ def minimize(
 ) -> Result:
     """Minimise E f(x), where x is what becomes of the theta that is chosen.
 
-    f: takes the realised x, a vector, and returns a number; with `vectorized` it takes rows [n, d]. Functions written in JAX are compiled.
-    Exceptions and NaN are failed evaluations: counted, and survived.
-    x0, sigma0: where to start, and the standard deviation of the first steps (one, or one for each coordinate).
-    noise: the law of x given theta: a standard deviation, one for each coordinate, a covariance matrix, any law of `phenes.inputs`, or
-    "learn" for experiments that realise x themselves. None: x = theta.
-    realises: f takes theta and returns (x, value), as a lab does; NaN coordinates of x were not measured.
-    bounds: of theta, (low, high) or pairs as in SciPy; x may fall outside. budget: evaluations. target: stop when E f is below it.
-    verify: evaluations of the budget that are kept for the end, to verify the answer by fresh draws: by default a tenth, 0 for none.
-    workers: processes; "dask://host:port" or a Dask Client; "ray"; or any Executor. The run does not depend on their number.
-    timeout: seconds for one evaluation, which has failed after that. max_attempts: how often a point is evaluated if workers die with it;
-    1 for experiments that must not be made twice: what is lost has then failed. asynchronous: tell each value as it comes, without waiting
-    for the slowest of a generation; the run then depends on the order in which values come.
+    f: takes the realised x, a vector, and returns a number; with `vectorized` it takes rows [n, d].
+    Functions written in JAX are compiled. Exceptions and NaN are failed evaluations: counted, and
+    survived.
+    x0, sigma0: where to start, and the standard deviation of the first steps (one, or one for each
+    coordinate).
+    noise: the law of x given theta: a standard deviation, one for each coordinate, a covariance
+    matrix, any law of `phenes.inputs`, or "learn" for experiments that realise x themselves. None:
+    x = theta.
+    realises: f takes theta and returns (x, value), as a lab does; NaN coordinates of x were not
+    measured.
+    bounds: of theta, (low, high) or pairs as in SciPy; x may fall outside. budget: evaluations.
+    target: stop when E f is below it.
+    verify: evaluations of the budget that are kept for the end, to verify the answer by fresh
+    draws: by default a tenth, 0 for none.
+    workers: processes; "dask://host:port" or a Dask Client; "ray"; or any Executor. The run does
+    not depend on their number.
+    timeout: seconds for one evaluation, which has failed after that. max_attempts: how often a
+    point is evaluated if workers die with it; 1 for experiments that must not be made twice: what
+    is lost has then failed. asynchronous: tell each value as it comes, without waiting for the
+    slowest of a generation; the run then depends on the order in which values come.
     callback: called with the present Result after each update, ends the run by returning True.
-    checkpoint: a file in which every evaluation is kept; the same call with the same file goes on where it was, or with resume=False
-    starts a new run in the file. `phenes watch FILE` follows it.
+    checkpoint: a file in which every evaluation is kept; the same call with the same file goes on
+    where it was, or with resume=False starts a new run in the file. `phenes watch FILE` follows it.
     """
-    evaluate = Evaluate(f, realises=realises, vectorized=vectorized, workers=workers, timeout=timeout, max_attempts=max_attempts)
-    opt = Optimizer(x0, sigma0, noise, bounds=bounds, popsize=popsize, budget=budget, target=target, verify=verify, seed=seed)
+    evaluate = Evaluate(
+        f,
+        realises=realises,
+        vectorized=vectorized,
+        workers=workers,
+        timeout=timeout,
+        max_attempts=max_attempts,
+    )
+    opt = Optimizer(
+        x0,
+        sigma0,
+        noise,
+        bounds=bounds,
+        popsize=popsize,
+        budget=budget,
+        target=target,
+        verify=verify,
+        seed=seed,
+    )
     settings = record.settings(x0, sigma0, noise, bounds, popsize, verify, seed, False)
     return _solve(opt, evaluate, settings, checkpoint, resume, asynchronous, callback, progress)
 
@@ -85,25 +110,55 @@ def maximize(
     seed: int = 0,
 ) -> Result:
     """Maximise E f(x); everything else as in `minimize`."""
-    evaluate = Evaluate(f, realises=realises, vectorized=vectorized, workers=workers, timeout=timeout, max_attempts=max_attempts)
-    options = {"bounds": bounds, "popsize": popsize, "budget": budget, "target": target, "verify": verify, "seed": seed}
+    evaluate = Evaluate(
+        f,
+        realises=realises,
+        vectorized=vectorized,
+        workers=workers,
+        timeout=timeout,
+        max_attempts=max_attempts,
+    )
+    options = {
+        "bounds": bounds,
+        "popsize": popsize,
+        "budget": budget,
+        "target": target,
+        "verify": verify,
+        "seed": seed,
+    }
     opt = Optimizer(x0, sigma0, noise, maximize=True, **options)
     settings = record.settings(x0, sigma0, noise, bounds, popsize, verify, seed, True)
     return _solve(opt, evaluate, settings, checkpoint, resume, asynchronous, callback, progress)
 
 
 def _solve(
-    opt: Optimizer, evaluate: Evaluate, settings: dict[str, Any], checkpoint, resume, asynchronous: bool, callback, progress: bool
+    opt: Optimizer,
+    evaluate: Evaluate,
+    settings: dict[str, Any],
+    checkpoint,
+    resume,
+    asynchronous: bool,
+    callback,
+    progress: bool,
 ) -> Result:
     if opt.learns and not evaluate.realises:
-        raise ValueError("noise='learn' needs an experiment that realises x: give realises=True and an f that returns (x, value)")
+        raise ValueError(
+            "noise='learn' needs an experiment that realises x: give realises=True and an f that"
+            " returns (x, value)"
+        )
     if asynchronous and evaluate.vectorized:
-        raise ValueError("asynchronous and vectorized exclude each other: values of a whole population come together")
+        raise ValueError(
+            "asynchronous and vectorized exclude each other: values of a whole population come"
+            " together"
+        )
     loop = asynchronously if asynchronous else generations
     settings |= {"asynchronous": True} if asynchronous else {}
     prompt, once = evaluate.engine is not None or evaluate.realises, evaluate.max_attempts == 1
     try:
-        with record.Checkpoint(checkpoint, settings, resume, prompt, once) as kept, Followed(opt, callback, progress) as follow:
+        with (
+            record.Checkpoint(checkpoint, settings, resume, prompt, once) as kept,
+            Followed(opt, callback, progress) as follow,
+        ):
             kept.finish("done" if loop.run(opt, evaluate, kept, follow) else "stopped")
     finally:
         evaluate.close()

@@ -16,13 +16,17 @@ from phenes.optimizer.result import Result
 from phenes.optimizer.trust import SIMULATED, Trust
 from phenes.optimizer.verdict import Facts, answer
 
-PROBES = 1  # evaluations of the first generation at x0 itself: what the answer has to beat; without noise two, whether f repeats itself
+# evaluations of the first generation at x0 itself: what the answer has to beat; without noise two,
+# whether f repeats itself
+PROBES = 1
 STREAM = 2**31 - 1  # seed of draws that are simulated, not evaluated
-PATIENCE = 20  # generations without any finite value after which an experiment is taken to be broken
+# generations without any finite value after which an experiment is taken to be broken
+PATIENCE = 20
 
 
 UNMEASURED = (
-    "noise='learn' and nothing was measured: tell `realised`, or declare the noise; until then values are taken to scatter by themselves"
+    "noise='learn' and nothing was measured: tell `realised`, or declare the noise; until then"
+    " values are taken to scatter by themselves"
 )
 
 
@@ -40,9 +44,10 @@ class Optimizer:
             opt.tell(theta, f, realised=x)
         print(opt.result)
 
-    noise: as for `minimize`. Values may come in any order, in parts, for theta that were never asked, or not at all; NaN or infinite
-    values are failed evaluations, NaN coordinates of x were not measured. Without `realised` nothing is known of x, and the search is an
-    ordinary evolution strategy on noisy values. maximize=True maximises instead.
+    noise: as for `minimize`. Values may come in any order, in parts, for theta that were never
+    asked, or not at all; NaN or infinite values are failed evaluations, NaN coordinates of x were
+    not measured. Without `realised` nothing is known of x, and the search is an ordinary evolution
+    strategy on noisy values. maximize=True maximises instead.
     """
 
     def __init__(
@@ -72,7 +77,16 @@ class Optimizer:
         self.channel = Measured(nothing, nothing) if self.learns else as_channel(noise, self.dim)
         self._known: Moments = self.channel.moments(x0)
         rng = np.random.default_rng([self.seed, 0])
-        self._engine = Adaptive(x0, sigma0, self._known.cov, popsize=self.popsize, rng=rng, bias=self._known.bias, lower=lower, upper=upper)
+        self._engine = Adaptive(
+            x0,
+            sigma0,
+            self._known.cov,
+            popsize=self.popsize,
+            rng=rng,
+            bias=self._known.bias,
+            lower=lower,
+            upper=upper,
+        )
         self._residuals = Residuals(self.dim)
         self._next_check = 8 if self.learns else 64
         self._told: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
@@ -85,13 +99,22 @@ class Optimizer:
         self._ending = ""  # why the verification began: "budget", "converged" or "target"
         self._next_target = 0  # evaluations before which the target is not tested again
         self._patterns: set[bytes] = set()  # of coordinates that were not measured
-        self._trust = Trust(self._engine.x0, self._noiseless(), 2 * self._engine.popsize, self._law_of, self._scale, self._estimate)
+        self._trust = Trust(
+            self._engine.x0,
+            self._noiseless(),
+            2 * self._engine.popsize,
+            self._law_of,
+            self._scale,
+            self._estimate,
+        )
 
     def ask(self, n: int | None = None, pending: int = 0) -> np.ndarray:
-        """Intended theta to try, [n, d]; by default a whole generation. May be asked again before anything is told.
+        """Intended theta to try, [n, d]; by default a whole generation. May be asked again before
+        anything is told.
 
-        Near the end of the budget these are points at which the answer is verified; there are never more than the budget leaves. Once it is
-        used, more draws at the answer. pending: rows that were handed out, are still under way and will be told.
+        Near the end of the budget these are points at which the answer is verified; there are never
+        more than the budget leaves. Once it is used, more draws at the answer. pending: rows that
+        were handed out, are still under way and will be told.
         """
         wanted = (self.popsize or self._engine.popsize) if n is None else door.whole("n", n, 1)
         used = self.nfev + pending
@@ -109,23 +132,33 @@ class Optimizer:
         probes = max((2 * PROBES if self._trust.noiseless else PROBES) - self._asked, 0)
         known = np.concatenate([np.tile(self._trust.x0, (probes, 1)), self._trust.repeats(n)])[:n]
         wanted = n - len(known)
-        # candidates come in mirrored pairs: one that lost its place to x0 must not shift those of all generations to come
-        return np.concatenate([known, self._engine.ask(wanted + len(known) % 2)[:wanted]]) if wanted else known
+        # candidates come in mirrored pairs: one that lost its place to x0 must not shift those of
+        # all generations to come
+        return (
+            np.concatenate([known, self._engine.ask(wanted + len(known) % 2)[:wanted]])
+            if wanted
+            else known
+        )
 
     def _hand_out(self, theta: np.ndarray) -> np.ndarray:
         self._asked += len(theta)
         return theta
 
     def tell(self, theta: Any, f: Any, realised: Any = None) -> None:
-        """Values of f at what became of theta: rows of `theta` [n, d], numbers `f` [n], and the measured x `realised` [n, d]."""
+        """Values of f at what became of theta: rows of `theta` [n, d], numbers `f` [n], and the
+        measured x `realised` [n, d].
+        """
         theta, f, x = door.told(theta, f, realised, self.dim)
         self.nfev += f.size
         self._failed += int(np.sum(~np.isfinite(f)))
-        # restarts may well fall where f fails: they end by themselves, and say nothing of the best run
+        # restarts may well fall where f fails: they end by themselves, and say nothing of the best
+        # run
         counted = 0 if self._engine.challenging else f.size
         self._barren = 0 if np.isfinite(f).any() else self._barren + counted
         self._patterns |= {row.tobytes() for row in np.unique(np.isnan(x), axis=0)}
-        self._told.append((theta, x, np.where(np.isfinite(f), np.clip(self.sign * f, -HUGE, HUGE), np.nan)))
+        self._told.append(
+            (theta, x, np.where(np.isfinite(f), np.clip(self.sign * f, -HUGE, HUGE), np.nan))
+        )
         self._waiting += f.size
         full, _ = self.channel.fill(theta, x)
         self._trust.add(theta, x, self.channel.pull(full, theta), self.sign * f)
@@ -134,14 +167,18 @@ class Optimizer:
         self._advance()
 
     def verify(self, n: int) -> np.ndarray:
-        """n more theta at the present answer, to be told like any others: the claim then rests on them too. Does not mind the budget."""
+        """n more theta at the present answer, to be told like any others: the claim then rests on
+        them too. Does not mind the budget.
+        """
         count = door.whole("n", n, 1)
         at = self._trust.recommend(self._engine.mean).estimate.theta
         self._trust.place("answer", at)
         return np.tile(at, (count, 1))
 
     def stop(self) -> dict[str, Any]:
-        """Reasons to stop, by name; empty, and so false, while there is something to gain or to verify."""
+        """Reasons to stop, by name; empty, and so false, while there is something to gain or to
+        verify.
+        """
         reasons: dict[str, Any] = {}
         if self.nfev >= self.budget:
             reasons["budget"] = self.nfev
@@ -160,7 +197,9 @@ class Optimizer:
         return self._trust.reserve(self.budget, self.reserved, self.popsize)
 
     def _advance(self, pending: int = 0) -> None:
-        """Begin the verification when it is due, and go on searching when it found the search to be wrong and there is budget left."""
+        """Begin the verification when it is due, and go on searching when it found the search to be
+        wrong and there is budget left.
+        """
         if not self._reserve:
             self._ending = "target" if self._seems_reached() else ""
             return
@@ -193,7 +232,9 @@ class Optimizer:
         self._trust.begin(self._engine.mean, reserve, self._history.means(), self._engine.inside)
 
     def _judge_early(self) -> None:
-        """A verification before the end of the budget: it stands, or the search goes on from where the evidence points."""
+        """A verification before the end of the budget: it stands, or the search goes on from where
+        the evidence points.
+        """
         trust, asked = self._trust, self._trust.verification
         assert asked is not None
         if self._ending == "target":
@@ -202,7 +243,11 @@ class Optimizer:
             self._next_target = int(1.3 * self.nfev)
         else:
             found = trust.recommend(self._engine.mean).estimate
-            stands = trust.exact or np.array_equal(found.theta, asked.proposal) or not surely_beats(found, trust.claim(asked.proposal))
+            stands = (
+                trust.exact
+                or np.array_equal(found.theta, asked.proposal)
+                or not surely_beats(found, trust.claim(asked.proposal))
+            )
             if stands or self.budget - self.nfev < 2 * self._reserve:
                 return
             self._engine.restart(found.theta)
@@ -231,7 +276,9 @@ class Optimizer:
 
     def _law_of(self, theta: np.ndarray) -> Any:
         """The law of x at theta: moments, or draws where only these say it."""
-        if isinstance(self.channel, Sampled) and not any(any(pattern) for pattern in self._patterns):
+        if isinstance(self.channel, Sampled) and not any(
+            any(pattern) for pattern in self._patterns
+        ):
             return self.channel.draw(STREAM, 0, np.tile(theta, (SIMULATED, 1)))
         rests_on = float(self._residuals.samples) if self.learns else np.inf
         return self._known.bias, self._known.cov, rests_on
@@ -242,7 +289,9 @@ class Optimizer:
 
     @property
     def mean(self) -> np.ndarray:
-        """The theta recommended now: the mean of the search, and what was verified once draws were made for that."""
+        """The theta recommended now: the mean of the search, and what was verified once draws were
+        made for that.
+        """
         best = self._trust.best if self._trust.exact else -1
         if best >= 0:
             return self._trust.seen.theta[best].copy()
@@ -252,7 +301,9 @@ class Optimizer:
 
     @property
     def estimate(self) -> tuple[float, float]:
-        """E f at `mean`, and its standard error: by the model of the search, and by the evidence once draws were made for that."""
+        """E f at `mean`, and its standard error: by the model of the search, and by the evidence
+        once draws were made for that.
+        """
         trust = self._trust
         if trust.places or (trust.exact and trust.best >= 0):
             known = trust.recommend(self._engine.mean).estimate
@@ -314,21 +365,31 @@ class Optimizer:
         return found if self.sign > 0 else found.negated()
 
     def _estimate(self) -> tuple[float, float]:
-        """As minimised. Variances that were learnt from n residuals are known to a share sqrt(2 / n), and so is what the noise costs."""
+        """As minimised. Variances that were learnt from n residuals are known to a share sqrt(2 /
+        n), and so is what the noise costs.
+        """
         if not self.generation:
             return np.nan, np.inf
         fun, se = self._engine.estimate
-        learnt = abs(self._engine.noise_cost) * np.sqrt(2 / max(self._residuals.samples, 2)) if self.learns else 0.0
+        learnt = (
+            abs(self._engine.noise_cost) * np.sqrt(2 / max(self._residuals.samples, 2))
+            if self.learns
+            else 0.0
+        )
         return float(fun), float(np.hypot(se, learnt))
 
     def _update(self) -> None:
-        """One generation for the engine, from all that was told since the last; rows of the verification only enter its models."""
+        """One generation for the engine, from all that was told since the last; rows of the
+        verification only enter its models.
+        """
         parts, self._told, self._waiting = self._told, [], 0
         theta, x, f = (np.concatenate(each) for each in zip(*parts, strict=True))
         self._observe(theta, x)
         full, known = self.channel.fill(theta, x)
         if not _same(known, self._known):
-            self._engine.update_noise(known.cov, known.bias, _variances(self.channel.moments(theta)) - _variances(known))
+            self._engine.update_noise(
+                known.cov, known.bias, _variances(self.channel.moments(theta)) - _variances(known)
+            )
             self._known = known
         self._trust.noiseless = self._noiseless()
         self._trust.control = self.warning is None and len(self._patterns) <= 1
@@ -338,7 +399,9 @@ class Optimizer:
         self._note(f)
 
     def _observe(self, theta: np.ndarray, x: np.ndarray) -> None:
-        """Learn the noise, or hold it against what was declared, whenever there are half as many data more."""
+        """Learn the noise, or hold it against what was declared, whenever there are half as many
+        data more.
+        """
         if self.learns and self.generation == 0 and np.isnan(x).all():
             warnings.warn(UNMEASURED, NoiseWarning, stacklevel=4)
         pulled = x if self.learns else self.channel.pull(x, theta)
@@ -350,7 +413,11 @@ class Optimizer:
             learnt = self._residuals.learn()
             self.channel = Measured(learnt.bias, learnt.cov)
             return
-        sentence = misfit(self._residuals, *expected_moments(self.channel, theta)) if self.channel.fixed else None
+        sentence = (
+            misfit(self._residuals, *expected_moments(self.channel, theta))
+            if self.channel.fixed
+            else None
+        )
         if sentence and self.warning is None:  # once: later ones would say the same with more data
             self.warning = sentence
             warnings.warn(sentence, NoiseWarning, stacklevel=4)
@@ -359,7 +426,9 @@ class Optimizer:
         fun, se = self._estimate()
         finite = f[np.isfinite(f)]
         median = np.median(finite) if finite.size else np.nan
-        self._history.add(self.nfev, self._engine.mean, fun, se, median, self._engine.spread, self._engine.phase)
+        self._history.add(
+            self.nfev, self._engine.mean, fun, se, median, self._engine.spread, self._engine.phase
+        )
 
 
 def _variances(moments: Moments) -> np.ndarray:
@@ -368,4 +437,8 @@ def _variances(moments: Moments) -> np.ndarray:
 
 def _same(a: Moments, b: Moments) -> bool:
     """Up to what a few unmeasured coordinates more or less make."""
-    return a.cov.shape == b.cov.shape and np.allclose(a.cov, b.cov, rtol=0.02, atol=1e-300) and np.array_equal(a.bias, b.bias)
+    return (
+        a.cov.shape == b.cov.shape
+        and np.allclose(a.cov, b.cov, rtol=0.02, atol=1e-300)
+        and np.array_equal(a.bias, b.bias)
+    )

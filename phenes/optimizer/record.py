@@ -1,8 +1,10 @@
-"""The checkpoint of `minimize`: every evaluation as it came in, so that the same call goes on where it was.
+"""The checkpoint of `minimize`: every evaluation as it came in, so that the same call goes on where
+it was.
 
-The search is deterministic given its seed and the order in which it was told. What is kept is therefore the data alone, theta, x and f in
-the run record, and resuming is telling them again, at the cost of the optimiser's own arithmetic. A generation is one part, in the place
-of the smaller parts into which its evaluations went as they arrived.
+The search is deterministic given its seed and the order in which it was told. What is kept is
+therefore the data alone, theta, x and f in the run record, and resuming is telling them again, at
+the cost of the optimiser's own arithmetic. A generation is one part, in the place of the smaller
+parts into which its evaluations went as they arrived.
 """
 
 import contextlib
@@ -20,21 +22,32 @@ from phenes.optimizer.rows import Row, from_arrays, to_arrays
 
 EXPERIMENT = "minimize"
 NOW = "now"  # the key of the part that says what is under way
-OFTEN = 0.01  # seconds of cheap evaluations that may be lost, and made again, rather than written one by one
+# seconds of cheap evaluations that may be lost, and made again, rather than written one by one
+OFTEN = 0.01
 
 
 class Checkpoint:
     """An open checkpoint; None as path keeps nothing.
 
-    prompt: write each evaluation as it comes, for those that are dear or come from elsewhere. once: note what is sent before it goes, so
-    that an experiment which was under way when this process was killed is not made again.
+    prompt: write each evaluation as it comes, for those that are dear or come from elsewhere. once:
+    note what is sent before it goes, so that an experiment which was under way when this process
+    was killed is not made again.
     """
 
-    def __init__(self, path: str | Path | None, settings: dict[str, Any], resume: bool = True, prompt: bool = True, once: bool = False):
+    def __init__(
+        self,
+        path: str | Path | None,
+        settings: dict[str, Any],
+        resume: bool = True,
+        prompt: bool = True,
+        once: bool = False,
+    ):
         self.path, self.prompt, self.once = path, prompt, once
         self.store = None if path is None else store.Store(path)
         try:
-            self.run = None if self.store is None else self.store.begin(EXPERIMENT, settings, resume)
+            self.run = (
+                None if self.store is None else self.store.begin(EXPERIMENT, settings, resume)
+            )
         except BaseException:
             self.close()
             raise
@@ -44,7 +57,8 @@ class Checkpoint:
         self.sent: list[int] = []
         self.keys: list[str] = []  # of the smaller parts that hold the rows
         self.done = self.failed = 0  # evaluations
-        self.budget = self.budget_then = 0  # of this call, and of the one that wrote `rows`: what is asked near the end depends on it
+        # of this call, and of the one that wrote `rows`: what is asked near the end depends on it
+        self.budget = self.budget_then = 0
         self.started = self.written = time.perf_counter()
 
     def __enter__(self) -> "Checkpoint":
@@ -63,7 +77,9 @@ class Checkpoint:
             self.store.close()
 
     def replay(self) -> Iterator[tuple[list[Row], int]]:
-        """The complete parts on file, each with the budget it was asked with; then `rows` holds what is there of the next."""
+        """The complete parts on file, each with the budget it was asked with; then `rows` holds
+        what is there of the next.
+        """
         if self.run is None:
             return
         keys = sorted(self.run.keys() - {NOW})
@@ -85,7 +101,10 @@ class Checkpoint:
             self.budget_then = int(self.run[NOW].get("budget", self.budget))
 
     def foreign(self) -> ValueError:
-        return ValueError(f"{self.path} was written by another version or for another problem: its theta are not those asked now")
+        return ValueError(
+            f"{self.path} was written by another version or for another problem: its theta are not"
+            " those asked now"
+        )
 
     def sending(self, index: int) -> None:
         if self.run is not None and self.once:
@@ -105,7 +124,10 @@ class Checkpoint:
         """The rows so far were told and the optimiser has moved."""
         if self.run is not None:
             seconds, self.started = time.perf_counter() - self.started, time.perf_counter()
-            parts = {f"{self.part:08d}": to_arrays(self.rows) | summary(opt), NOW: self._now(flying)}
+            parts = {
+                f"{self.part:08d}": to_arrays(self.rows) | summary(opt),
+                NOW: self._now(flying),
+            }
             told = {row.index for row in self.rows}
             self.sent = [index for index in self.sent if index not in told]
             if self.sent:  # without generations some are still under way
@@ -125,7 +147,9 @@ class Checkpoint:
             self._write({f"{len(self.keys):06d}": to_arrays(self.unwritten)}, self._now(flying))
             self.unwritten = []
 
-    def _write(self, parts: dict[str, dict[str, np.ndarray]], now: dict[str, int] | None = None) -> None:
+    def _write(
+        self, parts: dict[str, dict[str, np.ndarray]], now: dict[str, int] | None = None
+    ) -> None:
         assert self.run is not None
         named = {f"{self.part:08d}/{key}": arrays for key, arrays in parts.items()}
         self.run.write({**named, NOW: now} if now else named, time.perf_counter() - self.written)
@@ -157,9 +181,18 @@ def summary(opt: Optimizer) -> dict[str, Any]:
 
 
 def settings(
-    x0: Any, sigma0: Any, noise: Any, bounds: Any, popsize: int | None, verify: int | None, seed: int, maximize: bool
+    x0: Any,
+    sigma0: Any,
+    noise: Any,
+    bounds: Any,
+    popsize: int | None,
+    verify: int | None,
+    seed: int,
+    maximize: bool,
 ) -> dict[str, Any]:
-    """What must be the same for a run to be gone on with; a longer budget may follow a shorter one."""
+    """What must be the same for a run to be gone on with; a longer budget may follow a shorter
+    one.
+    """
     return {
         "x0": np.asarray(x0, float).ravel().tolist(),
         "sigma0": np.asarray(sigma0, float).ravel().tolist(),
@@ -179,4 +212,8 @@ def _describe(noise: Any) -> str:
         if noise is None or isinstance(noise, str | float | int) or hasattr(noise, "sample")
         else repr(np.asarray(noise).tolist())
     )
-    return text if len(text) <= 80 else f"{text[:60]}... {hashlib.sha256(text.encode()).hexdigest()[:16]}"
+    return (
+        text
+        if len(text) <= 80
+        else f"{text[:60]}... {hashlib.sha256(text.encode()).hexdigest()[:16]}"
+    )

@@ -13,7 +13,9 @@ SHOWN = 20  # coordinates of a long theta that notebooks show
 
 
 class Failing(NamedTuple):
-    """Share of the evaluations at the answer that failed, its 95 % bounds (Clopper and Pearson), and how many evaluations that rests on."""
+    """Share of the evaluations at the answer that failed, its 95 % bounds (Clopper and Pearson),
+    and how many evaluations that rests on.
+    """
 
     share: float
     low: float
@@ -25,7 +27,9 @@ UNKNOWN = Failing(np.nan, 0.0, 1.0, 0)
 
 
 class Best(NamedTuple):
-    """The best single evaluation. With noise it was lucky: x was better than what aiming at theta gives on average."""
+    """The best single evaluation. With noise it was lucky: x was better than what aiming at theta
+    gives on average.
+    """
 
     theta: np.ndarray
     x: np.ndarray
@@ -35,9 +39,9 @@ class Best(NamedTuple):
 class Candidate(NamedTuple):
     """A theta that was considered, and what is known of E f there.
 
-    role: "start", "proposal" (of the search), "rival", "mean" (of a search that is not verified yet), "best" or "answer". draws:
-    evaluations at this very theta; effective: evaluations that the estimate is worth, with those nearby. failing: share of the draws that
-    failed.
+    role: "start", "proposal" (of the search), "rival", "mean" (of a search that is not verified
+    yet), "best" or "answer". draws: evaluations at this very theta; effective: evaluations that the
+    estimate is worth, with those nearby. failing: share of the draws that failed.
     """
 
     role: str
@@ -53,13 +57,18 @@ class Candidate(NamedTuple):
 class Result:
     """The answer of `minimize`, `maximize` and `Optimizer.result`.
 
-    x: the recommended theta, on the evidence of evaluations made there; without noise the best point that was evaluated.
-    fun: estimate of E f(x) there, fun_se: its standard error, interval: 95 %; from `verified` evaluations at x that gave a value.
-    failing: share of the evaluations at x that failed, with bounds. success: is the claim verified, and does nothing contradict it?
-    message: why the run ended, and what is not trusted. best: the best single evaluation, which is luck where there is noise.
-    evaluations: all of them, theta, x and f. quantiles: of f at x. candidates: the theta that were considered.
-    nfev: evaluations, nit: updates. failed: evaluations that gave no finite value. spread: standard deviation of the search in
-    each coordinate. history: arrays, one entry for each update; fun and fun_se in it are what the model of the search said on the way.
+    x: the recommended theta, on the evidence of evaluations made there; without noise the best
+    point that was evaluated.
+    fun: estimate of E f(x) there, fun_se: its standard error, interval: 95 %; from `verified`
+    evaluations at x that gave a value.
+    failing: share of the evaluations at x that failed, with bounds. success: is the claim verified,
+    and does nothing contradict it? message: why the run ended, and what is not trusted. best: the
+    best single evaluation, which is luck where there is noise.
+    evaluations: all of them, theta, x and f. quantiles: of f at x. candidates: the theta that were
+    considered.
+    nfev: evaluations, nit: updates. failed: evaluations that gave no finite value. spread: standard
+    deviation of the search in each coordinate. history: arrays, one entry for each update; fun and
+    fun_se in it are what the model of the search said on the way.
     noise: what was learnt or declared. Fields can be read as items too.
     """
 
@@ -73,7 +82,10 @@ class Result:
     verified: int = 0
     failing: Failing = UNKNOWN
     best: Best | None = None
-    evaluations: Evaluations = field(default_factory=lambda: Evaluations(np.empty((0, 0)), np.empty((0, 0)), np.empty(0)), repr=False)
+    evaluations: Evaluations = field(
+        default_factory=lambda: Evaluations(np.empty((0, 0)), np.empty((0, 0)), np.empty(0)),
+        repr=False,
+    )
     quantiles: dict[float, float] = field(default_factory=dict)
     candidates: tuple[Candidate, ...] = field(default=(), repr=False)
     failed: int = 0
@@ -84,7 +96,9 @@ class Result:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """95 % interval of E f at x: fun_se is such that two of them are enough, however few evaluations there were."""
+        """95 % interval of E f at x: fun_se is such that two of them are enough, however few
+        evaluations there were.
+        """
         return self.fun - 2 * self.fun_se, self.fun + 2 * self.fun_se
 
     def __getitem__(self, name: str) -> Any:
@@ -100,14 +114,19 @@ class Result:
 
     def negated(self) -> "Result":
         """Of the function with the other sign."""
-        history = {name: -value if name in ("fun", "f_median") else value for name, value in self.history.items()}
+        history = {
+            name: -value if name in ("fun", "f_median") else value
+            for name, value in self.history.items()
+        }
         return replace(
             self,
             fun=0.0 - self.fun,
             history=history,
             best=None if self.best is None else self.best._replace(fun=0.0 - self.best.fun),
             evaluations=self.evaluations._replace(f=0.0 - self.evaluations.f),
-            quantiles={round(1 - q, 9): 0.0 - value for q, value in reversed(self.quantiles.items())},
+            quantiles={
+                round(1 - q, 9): 0.0 - value for q, value in reversed(self.quantiles.items())
+            },
             candidates=tuple(each._replace(fun=0.0 - each.fun) for each in self.candidates),
         )
 
@@ -117,7 +136,14 @@ class Result:
             ("x", shown.replace("\n", "\n" + " " * 10)),
             ("E f(x)", f"{self.fun:.6g} ± {self.fun_se:.2g}{self._basis()}"),
             ("failing", self._failures()),
-            ("best f", f"{self.best.fun:.6g}, one evaluation: luck" if self.best is not None and 0 < self.fun_se < np.inf else ""),
+            (
+                "best f",
+                (
+                    f"{self.best.fun:.6g}, one evaluation: luck"
+                    if self.best is not None and 0 < self.fun_se < np.inf
+                    else ""
+                ),
+            ),
             ("nfev", f"{self.nfev}" + (f", {self.failed} without a value" if self.failed else "")),
             ("nit", f"{self.nit}"),
             ("success", f"{self.success}: {self.message}"),
@@ -131,17 +157,22 @@ class Result:
             return ", not verified"
         if self.fun_se == 0:
             return f", exactly ({_evaluations(self.verified)} at x)"
-        return f", 95 %: {self.interval[0]:.4g} to {self.interval[1]:.4g}, from {_evaluations(self.verified)} at x"
+        return (
+            f", 95 %: {self.interval[0]:.4g} to {self.interval[1]:.4g}, from"
+            f" {_evaluations(self.verified)} at x"
+        )
 
     def _failures(self) -> str:
         if not self.failing.draws or not (self.failed or self.failing.share):
             return ""
         return (
-            f"{self.failing.share:.1%} of {_evaluations(self.failing.draws)} at x (95 %: {self.failing.low:.1%} to {self.failing.high:.1%})"
+            f"{self.failing.share:.1%} of {_evaluations(self.failing.draws)} at x (95 %:"
+            f" {self.failing.low:.1%} to {self.failing.high:.1%})"
         )
 
     def plot(self) -> Any:
-        """A matplotlib Figure: the estimate of E f, the recommended theta and the spread of the search against evaluations.
+        """A matplotlib Figure: the estimate of E f, the recommended theta and the spread of the
+        search against evaluations.
 
         Notebooks show it; `result.plot().savefig("run.png")` keeps it.
         """
@@ -152,8 +183,13 @@ class Result:
         return figure(self)
 
     def _repr_html_(self) -> str:
-        """For notebooks: the answer in a line, why the run ended, and theta coordinate by coordinate (the first and last of many)."""
-        head = f"<b>E f(x) = {self.fun:.6g} ± {self.fun_se:.2g}</b>{self._basis()}; {self.nfev:,} evaluations in all"
+        """For notebooks: the answer in a line, why the run ended, and theta coordinate by
+        coordinate (the first and last of many).
+        """
+        head = (
+            f"<b>E f(x) = {self.fun:.6g} ± {self.fun_se:.2g}</b>{self._basis()}; {self.nfev:,}"
+            " evaluations in all"
+        )
         notes = [
             self.message if self.success else f"not a success: {self.message}",
             self._failures(),
@@ -162,9 +198,19 @@ class Result:
             *self.errors,
         ]
         lines = "<br>".join(html.escape(note) for note in notes if note)
-        cells = "".join(f"<tr><td>{k}</td><td>{self.x[k]:.6g}</td><td>{_spread(self.spread, k)}</td></tr>" for k in self._shown())
-        left_out = f"<p>{self.x.size - len(self._shown())} coordinates are not shown.</p>" if len(self._shown()) < self.x.size else ""
-        table = f"<table><tr><th>coordinate</th><th>theta</th><th>spread of the search</th></tr>{cells}</table>"
+        cells = "".join(
+            f"<tr><td>{k}</td><td>{self.x[k]:.6g}</td><td>{_spread(self.spread, k)}</td></tr>"
+            for k in self._shown()
+        )
+        left_out = (
+            f"<p>{self.x.size - len(self._shown())} coordinates are not shown.</p>"
+            if len(self._shown()) < self.x.size
+            else ""
+        )
+        table = (
+            "<table><tr><th>coordinate</th><th>theta</th><th>spread of the"
+            f" search</th></tr>{cells}</table>"
+        )
         return f"<div><p>{head}<br>{lines}</p>{table}{left_out}</div>"
 
     def _shown(self) -> list[int]:

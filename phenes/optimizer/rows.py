@@ -1,4 +1,6 @@
-"""Evaluations on their way into the record, as arrays: what was intended, what was realised, what it was worth."""
+"""Evaluations on their way into the record, as arrays: what was intended, what was realised, what
+it was worth.
+"""
 
 from dataclasses import dataclass
 
@@ -9,8 +11,9 @@ from phenes.evaluate.task import Outcome
 
 @dataclass
 class Row:
-    """One evaluation. index: its number in the generation, or in the run if there are none; tell: which of the optimiser's updates by
-    parts it belongs to; asked: how many points had been asked for before that."""
+    """One evaluation. index: its number in the generation, or in the run if there are none; tell:
+    which of the optimiser's updates by parts it belongs to; asked: how many points had been asked
+    for before that."""
 
     index: int
     theta: np.ndarray
@@ -22,18 +25,25 @@ class Row:
 
 
 def row(index: int, theta: np.ndarray, x: np.ndarray, outcome: Outcome, realises: bool) -> Row:
-    """x is what f was given; where f realises x itself that is theta, and x is what it says, or unknown."""
+    """x is what f was given; where f realises x itself that is theta, and x is what it says, or
+    unknown.
+    """
     realised = (np.full_like(theta, np.nan) if outcome.x is None else outcome.x) if realises else x
     return Row(index, theta, realised, outcome.value, outcome.error)
 
 
 def to_arrays(rows: list[Row]) -> dict[str, np.ndarray]:
     """Columns that say nothing are left out."""
-    arrays = {name: np.array([getattr(row, name) for row in rows]) for name in ("index", "theta", "x", "f")}
+    arrays = {
+        name: np.array([getattr(row, name) for row in rows])
+        for name in ("index", "theta", "x", "f")
+    }
     if any(row.error for row in rows):
         arrays["error"] = np.array([row.error[:1000] for row in rows])
     if any(row.asked for row in rows):
-        arrays |= {name: np.array([getattr(row, name) for row in rows]) for name in ("tell", "asked")}
+        arrays |= {
+            name: np.array([getattr(row, name) for row in rows]) for name in ("tell", "asked")
+        }
     return arrays
 
 
@@ -43,4 +53,7 @@ def from_arrays(arrays: dict[str, np.ndarray]) -> list[Row]:
     error = arrays.get("error", np.full(n, ""))
     tell, asked = (arrays.get(name, np.zeros(n, int)) for name in ("tell", "asked"))
     columns = zip(index, arrays["theta"], arrays["x"], arrays["f"], error, tell, asked, strict=True)
-    return [Row(int(i), theta, x, float(f), str(error), int(tell), int(asked)) for i, theta, x, f, error, tell, asked in columns]
+    return [
+        Row(int(i), theta, x, float(f), str(error), int(tell), int(asked))
+        for i, theta, x, f, error, tell, asked in columns
+    ]

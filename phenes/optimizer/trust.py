@@ -1,4 +1,6 @@
-"""Which theta is recommended, and what is claimed of it: observations, the verification at the end of the budget, the verdict."""
+"""Which theta is recommended, and what is claimed of it: observations, the verification at the end
+of the budget, the verdict.
+"""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -14,15 +16,19 @@ from phenes.evidence.verification import RIVALS, TRIAL, Repeats, decide, surely_
 SHARE = 0.1  # of the budget that is kept for the verification
 LEAST_RESERVE, MOST_RESERVE = 8, 1000  # evaluations
 LARGEST_SHARE = 1 / 3
-EXACT_RESERVE = 3  # without noise: one evaluation at the mean of the search, two repeats of the best point
+# without noise: one evaluation at the mean of the search, two repeats of the best point
+EXACT_RESERVE = 3
 REPEATS_BEST, REPEATS_START = 4, 2  # evaluations made again where f looks as if it took few values
 SIMULATED = 4096  # draws of a law that is known by draws only
-BEST_POINTS, PATH_POINTS = 100, 200  # of the pool of rivals: best realised points, means along the way
+# of the pool of rivals: best realised points, means along the way
+BEST_POINTS, PATH_POINTS = 100, 200
 APART = 1.0  # standard deviations of the noise by which rivals differ
 
 
 class Claim(NamedTuple):
-    """estimate: what is claimed, at estimate.theta. exact: f is known to be the same whenever x is. start: the same at x0."""
+    """estimate: what is claimed, at estimate.theta. exact: f is known to be the same whenever x is.
+    start: the same at x0.
+    """
 
     estimate: Estimate
     start: Estimate
@@ -31,8 +37,8 @@ class Claim(NamedTuple):
 
 
 class Trust:
-    """law_of(theta): (bias, cov, rests_on) or draws [n, d] of x around theta. scale(): units of coordinates without noise, [d].
-    model(): what the search itself says of its mean.
+    """law_of(theta): (bias, cov, rests_on) or draws [n, d] of x around theta. scale(): units of
+    coordinates without noise, [d]. model(): what the search itself says of its mean.
     """
 
     def __init__(
@@ -65,12 +71,16 @@ class Trust:
         return self.seen.price(self.early)
 
     def reserve(self, budget: int, wanted: int | None, popsize: int | None) -> int:
-        """Evaluations that are kept for the end; whole batches where the user's population is one."""
+        """Evaluations that are kept for the end; whole batches where the user's population is
+        one.
+        """
         if wanted is not None:
             return min(wanted, budget - 1)
         if self.exact:
             return min(EXACT_RESERVE, budget // 3)
-        reserve = min(max(LEAST_RESERVE, round(SHARE * budget)), MOST_RESERVE, int(LARGEST_SHARE * budget))
+        reserve = min(
+            max(LEAST_RESERVE, round(SHARE * budget)), MOST_RESERVE, int(LARGEST_SHARE * budget)
+        )
         if popsize is None or reserve < popsize // 2:
             return reserve
         search = round((budget - reserve) / popsize) * popsize
@@ -98,11 +108,19 @@ class Trust:
                 self.noisy_values |= bool(finite.size > 1 and np.ptp(finite) > 0)
 
     def repeats(self, most: int) -> np.ndarray:
-        """Rows [k, d] that were evaluated before, once, if f has no noise as far as is known but few values: are they chance?
+        """Rows [k, d] that were evaluated before, once, if f has no noise as far as is known but
+        few values: are they chance?
 
-        Two evaluations of a coin agree half of the time. The best point is the luckiest, if it was luck.
+        Two evaluations of a coin agree half of the time. The best point is the luckiest, if it was
+        luck.
         """
-        if self._questioned or not self.exact or self.seen.count < self.early or most < 1 or not self._ties():
+        if (
+            self._questioned
+            or not self.exact
+            or self.seen.count < self.early
+            or most < 1
+            or not self._ties()
+        ):
             return np.empty((0, self.x0.size))
         self._questioned = True
         rows = [self.seen.theta[self.best]] * REPEATS_BEST + [self.x0] * REPEATS_START
@@ -112,7 +130,9 @@ class Trust:
         """Do different theta have equal values, and are there others?"""
         f = self.seen.f
         finite = np.isfinite(f)
-        return not self.seen.flat and np.unique(f[finite]).size < len(np.unique(self.seen.theta[finite], axis=0))
+        return not self.seen.flat and np.unique(f[finite]).size < len(
+            np.unique(self.seen.theta[finite], axis=0)
+        )
 
     def law(self, theta: np.ndarray) -> Law:
         key = theta.tobytes()
@@ -135,10 +155,20 @@ class Trust:
         law = self.law(theta)
         return estimate(self.seen, law, self.price, fresh_weights(self.seen, law), self.control)
 
-    def begin(self, proposal: np.ndarray, reserve: int, path: np.ndarray, inside: Callable[[np.ndarray], np.ndarray]) -> None:
+    def begin(
+        self,
+        proposal: np.ndarray,
+        reserve: int,
+        path: np.ndarray,
+        inside: Callable[[np.ndarray], np.ndarray],
+    ) -> None:
         """Start the verification. path [k, d]: means along the way."""
         if self.exact:
-            self.verification = Repeats(proposal, reserve, lambda: self.seen.theta[self.best].copy() if self.best >= 0 else proposal)
+            self.verification = Repeats(
+                proposal,
+                reserve,
+                lambda: self.seen.theta[self.best].copy() if self.best >= 0 else proposal,
+            )
         else:
             rivals = lambda leader, entrants: self._rivals(leader, entrants, path, inside)  # noqa: E731
             self.verification = Verification(self.x0, proposal, reserve, self.evidence, rivals)
@@ -149,15 +179,27 @@ class Trust:
             self.places.append((role, theta.copy()))
 
     def _rivals(
-        self, leader: Estimate, entrants: list[np.ndarray], path: np.ndarray, inside: Callable[[np.ndarray], np.ndarray]
+        self,
+        leader: Estimate,
+        entrants: list[np.ndarray],
+        path: np.ndarray,
+        inside: Callable[[np.ndarray], np.ndarray],
     ) -> list[np.ndarray]:
-        """Places that are ranked below the upper bound of the leader, a standard deviation apart from all entrants and each other."""
+        """Places that are ranked below the upper bound of the leader, a standard deviation apart
+        from all entrants and each other.
+        """
         law, f = self.law(leader.theta), self.seen.f
         good = np.flatnonzero(np.isfinite(f))
         best = good[np.argsort(f[good], kind="stable")[:BEST_POINTS]]
-        thin = path[np.unique(np.geomspace(1, max(len(path), 1), PATH_POINTS).astype(int) - 1)] if len(path) else path
+        thin = (
+            path[np.unique(np.geomspace(1, max(len(path), 1), PATH_POINTS).astype(int) - 1)]
+            if len(path)
+            else path
+        )
         earlier = np.array([theta for _, theta in self.places]).reshape(-1, self.x0.size)
-        pool = np.concatenate([earlier, thin, inside(self.seen.point[best] - (law.centre - law.theta))])
+        pool = np.concatenate(
+            [earlier, thin, inside(self.seen.point[best] - (law.centre - law.theta))]
+        )
         own = np.concatenate([np.full(len(earlier) + len(thin), -1), best])
         bound = rank(self.seen, law, self.price, pool, own)
         limit = leader.upper if np.isfinite(leader.upper) else np.inf
@@ -165,7 +207,9 @@ class Trust:
         for k in np.argsort(bound, kind="stable"):
             if not bound[k] < limit or len(chosen) == RIVALS:
                 break
-            apart = [np.linalg.norm(law.z(pool[k]) - law.z(other)) for other in [*entrants, *chosen]]
+            apart = [
+                np.linalg.norm(law.z(pool[k]) - law.z(other)) for other in [*entrants, *chosen]
+            ]
             if min(apart) > APART:
                 chosen.append(pool[k])
         return chosen
@@ -189,15 +233,21 @@ class Trust:
         start = self.evidence(self.x0)
         known = [(role, self.evidence(theta)) for role, theta in self.places]
         last = self.verification.proposal if self.verification is not None else mean
-        drawn = sorted((each for _, each in known if each.draws), key=lambda each: not np.array_equal(each.theta, last))
+        drawn = sorted(
+            (each for _, each in known if each.draws),
+            key=lambda each: not np.array_equal(each.theta, last),
+        )
         if drawn:
             answer = decide(drawn, start)
             answer = self.claim(answer.theta) if answer.draws >= TRIAL else answer
         else:
             here = self.evidence(mean)
-            if not np.isfinite(here.fun):  # nothing was seen near enough: what the model of the search says
+            # nothing was seen near enough: what the model of the search says
+            if not np.isfinite(here.fun):
                 fun, se = self.model()
-                here = Estimate(mean, fun, se, se, 0.0, 0.0, here.draws, here.failed, np.inf, control="model")
+                here = Estimate(
+                    mean, fun, se, se, 0.0, 0.0, here.draws, here.failed, np.inf, control="model"
+                )
             known.append(("mean", here))
             answer = start if surely_beats(start, here) else here
         return Claim(answer, start, (("start", start), *known), False)
@@ -208,7 +258,18 @@ class Trust:
             finite = f[np.isfinite(f)]
             if not finite.size:
                 return nothing(theta, f.size, f.size)
-            return Estimate(theta, float(finite[0]), 0.0, 0.0, 0.0, f.size, f.size, f.size - finite.size, 0.0, control="exact")
+            return Estimate(
+                theta,
+                float(finite[0]),
+                0.0,
+                0.0,
+                0.0,
+                f.size,
+                f.size,
+                f.size - finite.size,
+                0.0,
+                control="exact",
+            )
 
         best = self.best
         answer = known(self.seen.theta[best].copy()) if best >= 0 else nothing(mean)

@@ -15,8 +15,10 @@ POPULATIONS = 2  # evaluations below so many populations are no search
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 CONTRADICTED = 3.0  # joint standard errors between the model of the search and the draws
 NOTABLE = 0.1  # standard deviations of f at x by which they must differ as well
-LATE_GAIN = 0.1  # of the whole gain, in the last quarter of the evaluations, for f to be called still falling
-GROWN = 10.0  # times the start width: a search that ends wider than that has not found the scale of f
+# of the whole gain, in the last quarter of the evaluations, for f to be called still falling
+LATE_GAIN = 0.1
+# times the start width: a search that ends wider than that has not found the scale of f
+GROWN = 10.0
 
 
 class Facts(NamedTuple):
@@ -72,7 +74,15 @@ def failing(known: Estimate) -> Failing:
 
 
 def _candidate(role: str, known: Estimate) -> Candidate:
-    return Candidate(role, known.theta.copy(), float(known.fun), float(known.se), known.draws, float(known.effective), known.share)
+    return Candidate(
+        role,
+        known.theta.copy(),
+        float(known.fun),
+        float(known.se),
+        known.draws,
+        float(known.effective),
+        known.share,
+    )
 
 
 def _best(seen: Observations) -> Best | None:
@@ -91,8 +101,9 @@ def _doubts(facts: Facts) -> list[str]:
         return [f"no finite value in {facts.nfev} evaluations: start where f has one"]
     if seen.flat and seen.count > 1:
         return [
-            f"all values were equal ({0.0 + facts.sign * seen.lowest:.6g}), so nothing is known of better ones: start nearer to where f"
-            " changes, try another sigma0, or let f return a margin instead of pass or fail"
+            f"all values were equal ({0.0 + facts.sign * seen.lowest:.6g}), so nothing is known of"
+            " better ones: start nearer to where f changes, try another sigma0, or let f return a"
+            " margin instead of pass or fail"
         ]
     if "failing" in facts.reasons:
         return ["the search is lost where f fails: start elsewhere or with a smaller sigma0"]
@@ -101,22 +112,46 @@ def _doubts(facts: Facts) -> list[str]:
     if not facts.reasons:
         return ["not verified yet"]
     if facts.popsize > facts.budget:
-        return [f"the budget of {facts.budget} is less than one population of {facts.popsize}: give a larger budget or a smaller popsize"]
+        return [
+            f"the budget of {facts.budget} is less than one population of {facts.popsize}: give a"
+            " larger budget or a smaller popsize"
+        ]
     if facts.nfev < POPULATIONS * facts.popsize and "converged" not in facts.reasons:
-        few = f"only {facts.nfev} evaluations, less than {POPULATIONS} populations of {facts.popsize}"
+        few = (
+            f"only {facts.nfev} evaluations, less than {POPULATIONS} populations of {facts.popsize}"
+        )
         return [f"{few}: hardly a search; a larger budget would help"]
     if known.draws and known.share > MOST_FAILING:
-        return [f"{known.failed} of {known.draws} evaluations at x failed: start where f succeeds, or with a smaller sigma0"]
+        return [
+            f"{known.failed} of {known.draws} evaluations at x failed: start where f succeeds, or"
+            " with a smaller sigma0"
+        ]
     if not claim.exact and np.isfinite(claim.start.fun) and _is_start(facts):
-        return ["nothing better than the start was confirmed: a larger budget, another sigma0 or less noise would help"]
+        return [
+            "nothing better than the start was confirmed: a larger budget, another sigma0 or less"
+            " noise would help"
+        ]
     if not facts.noise.noisy.any() and not claim.exact and known.draws < LEAST_DRAWS:
-        return [f"f gave different values at the same x, and only {known.draws} evaluations at the answer are left to say what it is worth"]
+        return [
+            f"f gave different values at the same x, and only {known.draws} evaluations at the"
+            " answer are left to say what it is worth"
+        ]
     if not claim.exact and known.draws - known.failed < LEAST_DRAWS:
-        return [f"only {known.draws - known.failed} evaluations were made at x: too few for a claim; a larger budget would help"]
+        return [
+            f"only {known.draws - known.failed} evaluations were made at x: too few for a claim; a"
+            " larger budget would help"
+        ]
     if not np.isfinite(known.se):
         return ["the evidence at x is too thin for a standard error; a larger budget would help"]
-    if "converged" not in facts.reasons and np.max(facts.spread / facts.width) > GROWN and _still_falling(seen.f):
-        return ["the search was still growing when it ended: f may have no bound, or sigma0 was far too small; bounds of theta would help"]
+    if (
+        "converged" not in facts.reasons
+        and np.max(facts.spread / facts.width) > GROWN
+        and _still_falling(seen.f)
+    ):
+        return [
+            "the search was still growing when it ended: f may have no bound, or sigma0 was far too"
+            " small; bounds of theta would help"
+        ]
     return []
 
 
@@ -140,14 +175,30 @@ def _notes(facts: Facts) -> list[str]:
     claim, known = facts.claim, facts.claim.estimate
     fun, se = facts.model
     if known.failed and facts.reasons and known.share <= MOST_FAILING:
-        return [f"{known.share:.0%} of the evaluations at x failed; what a failure costs is not known, and fun_se allows for it"]
-    if claim.exact or not known.draws or not facts.reasons or not np.isfinite(fun) or not np.isfinite(known.fun):
+        return [
+            f"{known.share:.0%} of the evaluations at x failed; what a failure costs is not known,"
+            " and fun_se allows for it"
+        ]
+    if (
+        claim.exact
+        or not known.draws
+        or not facts.reasons
+        or not np.isfinite(fun)
+        or not np.isfinite(known.fun)
+    ):
         return []
     off = abs(fun - known.fun)
     own = facts.seen.f[facts.seen.at(known.theta)]
-    if np.array_equal(known.theta, facts.proposal) and off > CONTRADICTED * np.hypot(se, known.se) and off > NOTABLE * np.nanstd(own):
+    if (
+        np.array_equal(known.theta, facts.proposal)
+        and off > CONTRADICTED * np.hypot(se, known.se)
+        and off > NOTABLE * np.nanstd(own)
+    ):
         said = f"{facts.sign * fun:.4g} ± {se:.1g}"
-        return [f"the model of the search was contradicted (it said {said}); fun is from {known.draws} evaluations at x"]
+        return [
+            f"the model of the search was contradicted (it said {said}); fun is from {known.draws}"
+            " evaluations at x"
+        ]
     return []
 
 

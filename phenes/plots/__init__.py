@@ -1,4 +1,6 @@
-"""Pictures. Here what they share: a colour for each method, a median with its band; beside it a file for each picture."""
+"""Pictures. Here what they share: a colour for each method, a median with its band; beside it a
+file for each picture.
+"""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,6 @@
-"""The picture and the table of one optimisation: what it is worth, where it went, how far it still looks around."""
+"""The picture and the table of one optimisation: what it is worth, where it went, how far it still
+looks around.
+"""
 
 import textwrap
 from typing import Any, NamedTuple
@@ -16,8 +18,10 @@ from phenes.plots.notebook import Picture
 
 LINES = 12  # coordinates that can be told apart in a picture
 LETTERS = 150  # in a line across the picture
-HUGE = 1e150  # values beyond it are not drawn, nor below its inverse: the arithmetic of axes would overflow
-RATIO, RATIO_WITH_ZERO = 30.0, 1e4  # of the largest to the smallest value from which a logarithmic scale shows more
+# values beyond it are not drawn, nor below its inverse: the arithmetic of axes would overflow
+HUGE = 1e150
+# of the largest to the smallest value from which a logarithmic scale shows more
+RATIO, RATIO_WITH_ZERO = 30.0, 1e4
 USUAL = (0.05, 0.95)  # quantiles of what is always shown
 SQUEEZED = 20.0  # times that range: with all values in it the picture would show nothing else
 LABEL = 8  # points, of a coordinate's number
@@ -25,7 +29,9 @@ APART = 1.35 * LABEL  # points between two of them
 
 
 def figure(result: Result) -> Figure:
-    """Left: what the search estimated on the way, and the claim as verified. Middle: the mean, and x. Right: the spread of the search."""
+    """Left: what the search estimated on the way, and the claim as verified. Middle: the mean, and
+    x. Right: the spread of the search.
+    """
     history = result.history
     doubt = "" if result.success else textwrap.fill(f"not a success: {result.message}", LETTERS)
     end = max(history["nfev"][-1], result.nfev)
@@ -38,7 +44,12 @@ def figure(result: Result) -> Figure:
         value, place, spread = panels.subplots(1, 3, width_ratios=[1.4, 1, 1])
         _value(value, history, _marks(result, end))
         panels.legend(
-            *value.get_legend_handles_labels(), loc="outside lower left", fontsize=9, ncols=3, handlelength=1.5, columnspacing=1.2
+            *value.get_legend_handles_labels(),
+            loc="outside lower left",
+            fontsize=9,
+            ncols=3,
+            handlelength=1.5,
+            columnspacing=1.2,
         )
         _coordinates(place, history["nfev"], history["x"], "recommended theta", end, result.x)
         _coordinates(spread, history["nfev"], history["spread"], "spread of the search", end)
@@ -54,25 +65,55 @@ def figure(result: Result) -> Figure:
 
 
 def _headline(result: Result) -> str:
-    claim = f"E f(x) = {result.fun + 0.0:.6g} ± {result.fun_se:.2g}" if np.isfinite(result.fun) else "E f(x) is not known"
+    claim = (
+        f"E f(x) = {result.fun + 0.0:.6g} ± {result.fun_se:.2g}"
+        if np.isfinite(result.fun)
+        else "E f(x) is not known"
+    )
     return f"{claim}, {_at_x(result) or 'not verified'}; {result.nfev} in all"
 
 
 def _at_x(result: Result) -> str:
-    return f"{result.verified} evaluation{'s' if result.verified > 1 else ''} at x" if result.verified else ""
+    return (
+        f"{result.verified} evaluation{'s' if result.verified > 1 else ''} at x"
+        if result.verified
+        else ""
+    )
 
 
 def figure_of_curve(run: dict[str, Any]) -> Figure:
-    """A run of the record. Left: the estimate of E f. Middle: the step of the search beside the noise. Right: what measuring x gains."""
-    history = {name: np.array([np.nan if v is None else v for v in values], float) for name, values in run["curve"].items()}
+    """A run of the record. Left: the estimate of E f. Middle: the step of the search beside the
+    noise. Right: what measuring x gains.
+    """
+    history = {
+        name: np.array([np.nan if v is None else v for v in values], float)
+        for name, values in run["curve"].items()
+    }
     with matplotlib.rc_context(STYLE):
         out = Figure(figsize=(12, 4.2), layout="constrained")
         value, step, gain = out.subplots(1, 3)
-        out.suptitle(f"run {run['id']}, {run['status']}: {run['done']} evaluations", x=0.01, ha="left", fontweight="bold")
+        out.suptitle(
+            f"run {run['id']}, {run['status']}: {run['done']} evaluations",
+            x=0.01,
+            ha="left",
+            fontweight="bold",
+        )
         _value(value, history)
         value.legend(loc="best", fontsize=9)
-        step.plot(history["nfev"], history["step"], color=COLOURS["PAES"], linewidth=2, label="step of the search")
-        step.plot(history["nfev"], history["noise"], color=COLOURS["ES"], linewidth=2, label="noise of the inputs")
+        step.plot(
+            history["nfev"],
+            history["step"],
+            color=COLOURS["PAES"],
+            linewidth=2,
+            label="step of the search",
+        )
+        step.plot(
+            history["nfev"],
+            history["noise"],
+            color=COLOURS["ES"],
+            linewidth=2,
+            label="noise of the inputs",
+        )
         step.set_yscale("log" if np.all(history["step"] > 0) else "linear")
         step.set_title("standard deviations")
         step.legend(loc="best", fontsize=9)
@@ -103,16 +144,38 @@ def _marks(result: Result, end: float) -> list[_Mark]:
     for each in result.candidates:
         if each.role == "start" and _drawable(each.fun):
             style = {"fmt": "s", "color": INK, "markersize": 5}
-            out.append(_Mark("start", 0, each.fun, _half(each.fun_se), f"start: {each.fun + 0.0:.4g}", style))
+            out.append(
+                _Mark(
+                    "start", 0, each.fun, _half(each.fun_se), f"start: {each.fun + 0.0:.4g}", style
+                )
+            )
     best, f = result.best, result.evaluations.f
-    rows = np.flatnonzero(f == best.fun) if best is not None and result.fun_se > 0 and _drawable(best.fun) else np.empty(0)
+    rows = (
+        np.flatnonzero(f == best.fun)
+        if best is not None and result.fun_se > 0 and _drawable(best.fun)
+        else np.empty(0)
+    )
     if best is not None and rows.size and np.any(f[np.isfinite(f)] != best.fun):
         at = result.nfev - f.size + 1 + rows[0]  # of very long runs the last rows are there
         style = {"fmt": "*", "color": COLOURS["ES"], "markersize": 7, "markeredgewidth": 0}
-        out.append(_Mark("luck", at, best.fun, 0.0, f"best single evaluation (luck): {best.fun + 0.0:.4g}", style))
+        out.append(
+            _Mark(
+                "luck",
+                at,
+                best.fun,
+                0.0,
+                f"best single evaluation (luck): {best.fun + 0.0:.4g}",
+                style,
+            )
+        )
     if _drawable(result.fun):
         label = f"verified, {_at_x(result)}" if result.verified else "the claim, not verified"
-        style = {"fmt": "o", "color": INK, "markersize": 4.5, "markerfacecolor": INK if result.verified else "white"}
+        style = {
+            "fmt": "o",
+            "color": INK,
+            "markersize": 4.5,
+            "markerfacecolor": INK if result.verified else "white",
+        }
         out.append(_Mark("claim", end, result.fun, _half(result.fun_se), label, style))
     return out
 
@@ -128,31 +191,76 @@ def _drawable(values: Any) -> Any:
 def _value(ax: Axes, history: dict[str, np.ndarray], marks: list[_Mark] | None = None) -> None:
     """What the model of the search said on the way, and what the evaluations say."""
     marks = marks or []
-    n, fun, se, median = (np.asarray(history[name], float) for name in ("nfev", "fun", "fun_se", "f_median"))
+    n, fun, se, median = (
+        np.asarray(history[name], float) for name in ("nfev", "fun", "fun_se", "f_median")
+    )
     drawn, known = _drawable(fun), _drawable(median)
     low, high = _frame(ax, fun[drawn], median[known], marks)
     if known.any():
-        ax.plot(n[known], median[known], ".", color="#bbbbbb", markersize=3, label="median of a generation", zorder=1)
+        ax.plot(
+            n[known],
+            median[known],
+            ".",
+            color="#bbbbbb",
+            markersize=3,
+            label="median of a generation",
+            zorder=1,
+        )
     half = 2 * np.where(_drawable(se), se, 0.0)[drawn]
     if np.any(half > 0):
         bottom, top = (np.clip(side, low, high) for side in (fun[drawn] - half, fun[drawn] + half))
-        ax.fill_between(n[drawn], bottom, top, color=COLOURS["PAES"], alpha=0.25, linewidth=0, label="two standard errors")
+        ax.fill_between(
+            n[drawn],
+            bottom,
+            top,
+            color=COLOURS["PAES"],
+            alpha=0.25,
+            linewidth=0,
+            label="two standard errors",
+        )
     if drawn.any():
         dot = "o" if drawn.sum() == 1 else None
-        ax.plot(n[drawn], fun[drawn], color=COLOURS["PAES"], linewidth=2, marker=dot, label="model's estimate of E f at the mean")
+        ax.plot(
+            n[drawn],
+            fun[drawn],
+            color=COLOURS["PAES"],
+            linewidth=2,
+            marker=dot,
+            label="model's estimate of E f at the mean",
+        )
     for mark in marks:
-        sides = np.clip([mark.fun - mark.half, mark.fun + mark.half], min(low, mark.fun), max(high, mark.fun))
+        sides = np.clip(
+            [mark.fun - mark.half, mark.fun + mark.half], min(low, mark.fun), max(high, mark.fun)
+        )
         bar = np.abs(sides - mark.fun)[:, None] if mark.half else None
         clipped = mark.role == "luck"  # the others may lie on the edge, but not beyond
-        ax.errorbar([mark.at], [mark.fun], yerr=bar, capsize=4, zorder=5, label=mark.label, clip_on=clipped, **mark.style)
+        ax.errorbar(
+            [mark.at],
+            [mark.fun],
+            yerr=bar,
+            capsize=4,
+            zorder=5,
+            label=mark.label,
+            clip_on=clipped,
+            **mark.style,
+        )
     ax.set_ylim(low, high)
     ax.set_title("value")
 
 
-def _frame(ax: Axes, fun: np.ndarray, median: np.ndarray, marks: list[_Mark]) -> tuple[float, float]:
-    """The scale and the ends of the axis: all values, or all but a few that would squeeze the others."""
+def _frame(
+    ax: Axes, fun: np.ndarray, median: np.ndarray, marks: list[_Mark]
+) -> tuple[float, float]:
+    """The scale and the ends of the axis: all values, or all but a few that would squeeze the
+    others.
+    """
     marked = [mark.fun for mark in marks if mark.role != "luck"]
-    ends = [side for mark in marks if mark.role == "claim" for side in (mark.fun - mark.half, mark.fun + mark.half)]
+    ends = [
+        side
+        for mark in marks
+        if mark.role == "claim"
+        for side in (mark.fun - mark.half, mark.fun + mark.half)
+    ]
     values = np.concatenate([fun, median, marked, ends])
     if not values.size:
         return 0.0, 1.0
@@ -193,7 +301,9 @@ def _logarithmic(ax: Axes, values: np.ndarray, size: np.ndarray) -> bool:
     return True
 
 
-def _coordinates(ax: Axes, n: np.ndarray, values: np.ndarray, title: str, end: float, x: np.ndarray | None = None) -> None:
+def _coordinates(
+    ax: Axes, n: np.ndarray, values: np.ndarray, title: str, end: float, x: np.ndarray | None = None
+) -> None:
     """x: the answer, marked at the end."""
     ax.set_title(title)
     rows = np.all(_drawable(values), axis=1)
@@ -203,10 +313,20 @@ def _coordinates(ax: Axes, n: np.ndarray, values: np.ndarray, title: str, end: f
     if values.shape[1] > LINES:
         if len(values):
             low, middle, high = np.quantile(values, [0, 0.5, 1], axis=1)
-            ax.fill_between(n, low, high, color=INK, alpha=0.15, linewidth=0, label="all coordinates")
+            ax.fill_between(
+                n, low, high, color=INK, alpha=0.15, linewidth=0, label="all coordinates"
+            )
             ax.plot(n, middle, color=INK, marker=dot, markersize=3, label="their median")
         if x is not None:
-            ax.plot(np.full(x.size, end), x, "_", color=COLOURS["PAES"], alpha=0.5, clip_on=False, label="x")
+            ax.plot(
+                np.full(x.size, end),
+                x,
+                "_",
+                color=COLOURS["PAES"],
+                alpha=0.5,
+                clip_on=False,
+                label="x",
+            )
         ax.legend(loc="best", fontsize=9)
         return
     for k, column in enumerate(values.T):
@@ -218,7 +338,16 @@ def _coordinates(ax: Axes, n: np.ndarray, values: np.ndarray, title: str, end: f
             ax.plot([end], [x[k]], "o", color=colour, markersize=4, clip_on=False)
         line = {"arrowstyle": "-", "color": colour, "linewidth": 0.5, "shrinkA": 0, "shrinkB": 0}
         at = (end if x is not None else n[-1], last[k])
-        ax.annotate(f"{k}", at, color=colour, fontsize=LABEL, xytext=(14, 0), textcoords="offset points", va="center", arrowprops=line)
+        ax.annotate(
+            f"{k}",
+            at,
+            color=colour,
+            fontsize=LABEL,
+            xytext=(14, 0),
+            textcoords="offset points",
+            va="center",
+            arrowprops=line,
+        )
 
 
 def _spread_labels(ax: Axes) -> None:
@@ -228,11 +357,15 @@ def _spread_labels(ax: Axes) -> None:
         return
     points = 72 / ax.get_figure(root=True).dpi  # pyright: ignore[reportOptionalMemberAccess]
     at = np.round(points * ax.transData.transform([label.xy for label in labels])[:, 1])
-    order = np.lexsort((-np.arange(len(labels)), at))  # those that coincide are in order, the first on top
+    # those that coincide are in order, the first on top
+    order = np.lexsort((-np.arange(len(labels)), at))
     steps = APART * np.arange(len(labels))
     low, high = points * ax.bbox.y0, points * ax.bbox.y1
-    # increasing, once the steps are taken off, is a step apart; the closest such sequence is a regression
-    moved = np.clip(isotonic_regression(at[order] - steps).x, low, max(high - steps[-1], low)) + steps
+    # increasing, once the steps are taken off, is a step apart; the closest such sequence is a
+    # regression
+    moved = (
+        np.clip(isotonic_regression(at[order] - steps).x, low, max(high - steps[-1], low)) + steps
+    )
     for k, y in zip(order, moved, strict=True):
         labels[k].xyann = (14, float(y - at[k]))
 
@@ -243,9 +376,16 @@ def table(result: Result) -> Any:
 
     claim = f"E f(x) = {result.fun:.6g} ± {result.fun_se:.2g}{result._basis()}"
     failing = f"; failing: {result._failures()}" if result._failures() else ""
-    title = f"{claim}{failing}; {result.nfev} evaluations in all: {'' if result.success else 'not a success: '}{result.message}"
+    title = (
+        f"{claim}{failing}; {result.nfev} evaluations in all:"
+        f" {'' if result.success else 'not a success: '}{result.message}"
+    )
     out = Table("coordinate", "theta", "spread of the search", title=title, title_justify="left")
-    rows = range(result.x.size) if result.x.size <= 20 else [*range(10), *range(result.x.size - 5, result.x.size)]
+    rows = (
+        range(result.x.size)
+        if result.x.size <= 20
+        else [*range(10), *range(result.x.size - 5, result.x.size)]
+    )
     for k in rows:
         out.add_row(str(k), f"{result.x[k]:.6g}", f"{result.spread[k]:.3g}")
     return out

@@ -5,12 +5,22 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from phenes.experiments.demo import DemoSettings, Results, Summary, finding, landscape, optimum, regret
+from phenes.experiments.demo import (
+    DemoSettings,
+    Results,
+    Summary,
+    finding,
+    landscape,
+    optimum,
+    regret,
+)
 from phenes.plots import COLOURS, INK, STYLE, band
 
 
 def figure(results: Results, result: Summary) -> Figure:
-    """Left: what a part is worth where it ends up. Middle: the same on average, and where both methods go. Right: regret."""
+    """Left: what a part is worth where it ends up. Middle: the same on average, and where both
+    methods go. Right: regret.
+    """
     noise = results.settings.noise
     with matplotlib.rc_context(STYLE):
         out = Figure(figsize=(13.5, 5.5))
@@ -28,22 +38,42 @@ def figure(results: Results, result: Summary) -> Figure:
 
 def _set_up(settings: DemoSettings) -> str:
     return (
-        f"{len(settings.starts)} parts are aimed at points of the plane and miss them with a standard deviation of {settings.noise:g}. "
-        "ES learns from the intended places, PAES from the realised ones."
+        f"{len(settings.starts)} parts are aimed at points of the plane and miss them with a"
+        f" standard deviation of {settings.noise:g}. ES learns from the intended places, PAES from"
+        " the realised ones."
     )
 
 
 def _draw_landscape(ax: Axes, tolerance: float, noise: float, title: str) -> None:
-    """The landscape at `noise`, with the best places to aim at under no error and under `tolerance`."""
+    """The landscape at `noise`, with the best places to aim at under no error and under
+    `tolerance`.
+    """
     side = np.linspace(0, 1, 101)
-    ax.contourf(side, side, landscape(np.stack(np.meshgrid(side, side), axis=-1), noise), np.linspace(0, 0.75, 16), cmap="Greys", alpha=0.7)
-    ax.set(title=title, aspect="equal", anchor="N", xlim=(0, 1), ylim=(0, 1), xticks=[0, 0.5, 1], yticks=[0, 0.5, 1])
+    ax.contourf(
+        side,
+        side,
+        landscape(np.stack(np.meshgrid(side, side), axis=-1), noise),
+        np.linspace(0, 0.75, 16),
+        cmap="Greys",
+        alpha=0.7,
+    )
+    ax.set(
+        title=title,
+        aspect="equal",
+        anchor="N",
+        xlim=(0, 1),
+        ylim=(0, 1),
+        xticks=[0, 0.5, 1],
+        yticks=[0, 0.5, 1],
+    )
     for name, marker, size, label, (left, up) in (
         ("robust optimum", "*", 16, (0.03, 0.04), optimum(tolerance)[0]),
         ("nominal optimum", "X", 11, (0.27, 0.93), optimum(0.0)[0]),
     ):
         ax.plot(left, up, marker, color="white", markeredgecolor=INK, markersize=size, zorder=5)
-        ax.text(*label, f"{name}: {landscape(np.array([left, up]), noise):.2f}", va="center", zorder=6)
+        ax.text(
+            *label, f"{name}: {landscape(np.array([left, up]), noise):.2f}", va="center", zorder=6
+        )
 
 
 def _draw_hits(ax: Axes, noise: float, n: int = 60) -> None:
@@ -66,19 +96,35 @@ def _draw_paths(ax: Axes, results: Results) -> None:
 def _draw_regret(ax: Axes, results: Results, result: Summary) -> None:
     settings = results.settings
     evaluations, (_, best) = settings.evaluations, optimum(settings.noise)
-    left, right = max(settings.popsize, result.budget / 150), 1.1 * result.budget  # before that nothing has happened
+    # before that nothing has happened
+    left, right = max(settings.popsize, result.budget / 150), 1.1 * result.budget
     for method, name in (("ES", "ES"), ("PAES", "PAES: phenotype-accelerated ES")):
         band(ax, evaluations, regret(results, method), method, name)
     ax.set(xscale="log", yscale="log", xlim=(left, right), xlabel="evaluations")
     ax.set_title(f"Regret in E f: median and quartiles, {result.seeds} seeds")
     ax.legend(loc="upper right", borderaxespad=0)
-    _draw_level(ax, right, best - landscape(optimum(0.0)[0], settings.noise), "aiming at the nominal optimum", "right")
-    _draw_level(ax, 1.05 * left, result.target, f"{100 * result.within:g} % of the robust optimum", "left")
+    _draw_level(
+        ax,
+        right,
+        best - landscape(optimum(0.0)[0], settings.noise),
+        "aiming at the nominal optimum",
+        "right",
+    )
+    _draw_level(
+        ax, 1.05 * left, result.target, f"{100 * result.within:g} % of the robust optimum", "left"
+    )
     es, paes = (result.scores[method].evaluations[1] for method in ("ES", "PAES"))
     if es is not None and paes is not None:
         arrow = {"arrowstyle": "<->", "linewidth": 1.5, "shrinkA": 0, "shrinkB": 0}
         ax.annotate("", (paes, result.target), (es, result.target), arrowprops=arrow)
-        ax.text(es**0.4 * paes**0.6, 1.12 * result.target, f"{es / paes:.1f} x", ha="center", va="bottom", fontweight="bold")
+        ax.text(
+            es**0.4 * paes**0.6,
+            1.12 * result.target,
+            f"{es / paes:.1f} x",
+            ha="center",
+            va="bottom",
+            fontweight="bold",
+        )
 
 
 def _draw_level(ax: Axes, left: float, height: float, name: str, side: str) -> None:

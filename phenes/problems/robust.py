@@ -1,8 +1,10 @@
-"""Published problems with noise on the inputs, with their robust optima: four that Frohlich et al. (2020) collected, and one more.
+"""Published problems with noise on the inputs, with their robust optima: four that Frohlich et al.
+(2020) collected, and one more.
 
-Here everything is MAXIMISED, as in the literature: g(theta) = E f(theta + sigma z), z ~ N(0, I), theta in a box, g* = max g. For
-`phenes.minimize` take `problem.minimised`, which is -f. What makes them hard is that the highest peak of f is narrow: at the nominal
-optimum, that of f itself, g is well below g*.
+Here everything is MAXIMISED, as in the literature: g(theta) = E f(theta + sigma z), z ~ N(0, I),
+theta in a box, g* = max g. For `phenes.minimize` take `problem.minimised`, which is -f. What makes
+them hard is that the highest peak of f is narrow: at the nominal optimum, that of f itself, g is
+well below g*.
 
     problem = robust.POLYNOMIAL
     problem(x)                     # f at x [..., d], NumPy or JAX, under jit and vmap
@@ -18,16 +20,20 @@ from typing import Any
 
 import numpy as np
 
-NODES = {1: 96, 2: 64, 3: 32}  # of Gauss-Hermite along each axis: errors below 1e-10 on these functions
+# of Gauss-Hermite along each axis: errors below 1e-10 on these functions
+NODES = {1: 96, 2: 64, 3: 32}
 INTERIOR = 64  # of Gauss-Legendre between the ends of the box, where inputs are clipped to it
 
 
 @dataclass(frozen=True)
 class RobustProblem:
-    """Maximise E f(x), x = theta + sigma z. Call it on x [..., d] for f [...], in the precision and library of x.
+    """Maximise E f(x), x = theta + sigma z. Call it on x [..., d] for f [...], in the precision and
+    library of x.
 
-    box: lower and upper corner. optimum, value: the robust optimum and g there. nominal: the optimum of f itself in the box.
-    clipped: realised inputs are moved into the box before f is evaluated, as a machine with end stops would.
+    box: lower and upper corner. optimum, value: the robust optimum and g there. nominal: the
+    optimum of f itself in the box.
+    clipped: realised inputs are moved into the box before f is evaluated, as a machine with end
+    stops would.
     """
 
     name: str
@@ -51,13 +57,18 @@ class RobustProblem:
     def __call__(self, x: Any) -> Any:
         x = x if hasattr(x, "__array_namespace__") else np.asarray(x, float)
         if x.ndim == 0 or x.shape[-1] != self.dim:
-            raise ValueError(f"x must have {self.dim} coordinates along its last axis for {self.name}, got shape {x.shape}")
+            raise ValueError(
+                f"x must have {self.dim} coordinates along its last axis for {self.name}, got shape"
+                f" {x.shape}"
+            )
         xp = x.__array_namespace__()
         coordinates = [x[..., k] for k in range(self.dim)]
         if self.clipped:
             # the ends by name, in the dtype of x: no promotion where that is an error
             ends = zip(*self.box, strict=True)
-            coordinates = [xp.clip(c, lo, hi) for c, (lo, hi) in zip(coordinates, ends, strict=True)]
+            coordinates = [
+                xp.clip(c, lo, hi) for c, (lo, hi) in zip(coordinates, ends, strict=True)
+            ]
         return self.f(xp, *coordinates)
 
     def minimised(self, x: Any) -> Any:
@@ -68,7 +79,10 @@ class RobustProblem:
         """g(theta) for theta [..., d], by product quadrature: an error below 1e-8."""
         theta = np.asarray(theta, float)
         if theta.ndim == 0 or theta.shape[-1] != self.dim:
-            raise ValueError(f"theta must have {self.dim} coordinates along its last axis for {self.name}, got shape {theta.shape}")
+            raise ValueError(
+                f"theta must have {self.dim} coordinates along its last axis for {self.name}, got"
+                f" shape {theta.shape}"
+            )
         values = [self._expected(one) for one in theta.reshape(-1, self.dim)]
         return np.array(values).reshape(theta.shape[:-1])[()]
 
@@ -89,12 +103,18 @@ class RobustProblem:
         return centre + self.sigma * nodes, weights
 
     def _clipped_rule(self, axis: int, centre: float) -> tuple[np.ndarray, np.ndarray]:
-        """What falls outside sits at the ends with its probability; f has a kink there, so the inside is integrated by itself."""
+        """What falls outside sits at the ends with its probability; f has a kink there, so the
+        inside is integrated by itself.
+        """
         low, high = self.box[0][axis], self.box[1][axis]
         nodes, weights = _legendre(INTERIOR)
         inside = 0.5 * (low + high) + 0.5 * (high - low) * nodes
-        density = np.exp(-0.5 * ((inside - centre) / self.sigma) ** 2) / (self.sigma * math.sqrt(2 * math.pi))
-        below, above = (0.5 * math.erfc(z / (self.sigma * math.sqrt(2))) for z in (centre - low, high - centre))
+        density = np.exp(-0.5 * ((inside - centre) / self.sigma) ** 2) / (
+            self.sigma * math.sqrt(2 * math.pi)
+        )
+        below, above = (
+            0.5 * math.erfc(z / (self.sigma * math.sqrt(2))) for z in (centre - low, high - centre)
+        )
         return np.r_[low, inside, high], np.r_[below, 0.5 * (high - low) * weights * density, above]
 
 
@@ -140,27 +160,57 @@ HARTMANN = (
 
 def _hartmann(xp: Any, *x: Any) -> Any:
     """sum_i a_i exp(-sum_j A_ij (x_j - P_ij)^2)."""
-    return sum(a * xp.exp(-sum(rate * (c - p) ** 2 for c, (rate, p) in zip(x, terms, strict=True))) for a, *terms in HARTMANN)
+    return sum(
+        a * xp.exp(-sum(rate * (c - p) ** 2 for c, (rate, p) in zip(x, terms, strict=True)))
+        for a, *terms in HARTMANN
+    )
 
 
 # centre and height of bells of two widths
 BELLS = (
     (0.1, ((0.1, 4.0), (0.15, -1.0), (0.08, 2.0), (0.3, -2.0), (0.4, 1.0))),
-    (0.01, ((0.8, 3.0), (0.85, 4.0), (0.9, 2.0), (0.95, 1.0), (0.92, -1.0), (0.74, 2.0), (0.91, 2.0))),
-    (0.01, ((0.89, 3.0), (0.79, 3.0), (0.88, 2.0), (0.86, -1.0), (0.96, -2.0), (0.99, 4.0), (0.82, -3.0))),
+    (
+        0.01,
+        ((0.8, 3.0), (0.85, 4.0), (0.9, 2.0), (0.95, 1.0), (0.92, -1.0), (0.74, 2.0), (0.91, 2.0)),
+    ),
+    (
+        0.01,
+        (
+            (0.89, 3.0),
+            (0.79, 3.0),
+            (0.88, 2.0),
+            (0.86, -1.0),
+            (0.96, -2.0),
+            (0.99, 4.0),
+            (0.82, -3.0),
+        ),
+    ),
 )
 
 
 def _bells(xp: Any, x: Any) -> Any:
-    """sum_i a_i exp(-(x - c_i)^2 / (2 l_i^2)), a function of the spaces of two kernels (Assael, Wang and de Freitas, 2014)."""
-    return sum(a * xp.exp(-((x - c) ** 2) / (2 * width**2)) for width, bells in BELLS for c, a in bells)
+    """sum_i a_i exp(-(x - c_i)^2 / (2 l_i^2)), a function of the spaces of two kernels (Assael,
+    Wang and de Freitas, 2014).
+    """
+    return sum(
+        a * xp.exp(-((x - c) ** 2) / (2 * width**2)) for width, bells in BELLS for c, a in bells
+    )
 
 
 UNIT = ((0.0,), (1.0,)), ((0.0, 0.0), (1.0, 1.0)), ((0.0, 0.0, 0.0), (1.0, 1.0, 1.0))
 
 SINE = RobustProblem("sine", _sine, UNIT[0], 0.05, (0.3111187,), 1.0420977493, (0.9492457,))
-MIXTURE = RobustProblem("mixture of Gaussians", _mixture, UNIT[1], 0.1, (0.2002981, 0.2002246), 0.4001149597, (0.4992208, 0.6987012))
-# g* is printed elsewhere as -7.34215: Gauss-Hermite nodes across the kinks at the ends of the box err in the third decimal
+MIXTURE = RobustProblem(
+    "mixture of Gaussians",
+    _mixture,
+    UNIT[1],
+    0.1,
+    (0.2002981, 0.2002246),
+    0.4001149597,
+    (0.4992208, 0.6987012),
+)
+# g* is printed elsewhere as -7.34215: Gauss-Hermite nodes across the kinks at the ends of the box
+# err in the third decimal
 POLYNOMIAL = RobustProblem(
     name="polynomial",
     f=_polynomial,
@@ -180,7 +230,8 @@ HARTMANN3 = RobustProblem(
     value=2.9710761795,
     nominal=(0.1146143, 0.5556488, 0.8525470),
 )
-# smooth on the left, rough on the right, where its highest peak is; the noise is ours, twice the width of a narrow bell
+# smooth on the left, rough on the right, where its highest peak is; the noise is ours, twice the
+# width of a narrow bell
 BELLS1 = RobustProblem("bells", _bells, UNIT[0], 0.02, (0.0770831,), 4.8521344506, (0.8923597,))
 ROBUST = (SINE, MIXTURE, POLYNOMIAL, HARTMANN3)  # those that are usually compared
 EVERY = (*ROBUST, BELLS1)

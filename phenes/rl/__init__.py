@@ -1,11 +1,13 @@
-"""Reinforcement learning: x is an episode, f its return, p_theta the policy together with the environment.
+"""Reinforcement learning: x is an episode, f its return, p_theta the policy together with the
+environment.
 
     trained = phenes.rl.train("CartPole-v1", seed=0)
     action = trained.predict(obs)
     trained.save("cartpole.phenes"); phenes.rl.load("cartpole.phenes")
 
-`policies` are networks and what makes actions of their output, `rollouts` play episodes, `trajectories` are gradient estimators on them,
-`training` is the loop. `tabular` is for environments with a transition table, where everything is exact. Gymnasium is imported when an
+`policies` are networks and what makes actions of their output, `rollouts` play episodes,
+`trajectories` are gradient estimators on them, `training` is the loop. `tabular` is for
+environments with a transition table, where everything is exact. Gymnasium is imported when an
 environment is made, and not before.
 """
 

@@ -1,7 +1,9 @@
-"""Conjugate search laws: Beta, Gamma, and the paper's general family (phi, nu) built from A(theta) and u(x).
+"""Conjugate search laws: Beta, Gamma, and the paper's general family (phi, nu) built from A(theta)
+and u(x).
 
-theta is the natural parameter throughout (log-odds, log-rate), as in the paper: it has no boundary to underflow at. `log_prob` is the
-density in theta. Beta and Gamma are elementwise: leaves of any shape are that many independent laws.
+theta is the natural parameter throughout (log-odds, log-rate), as in the paper: it has no boundary
+to underflow at. `log_prob` is the density in theta. Beta and Gamma are elementwise: leaves of any
+shape are that many independent laws.
 """
 
 from collections.abc import Callable
@@ -53,7 +55,9 @@ class Beta(eqx.Module):
 
     def log_prob(self, theta: Float[Array, "*d"]) -> Float[Array, ""]:
         a, b = self.a, self.b
-        return jnp.sum(a * jax.nn.log_sigmoid(theta) + b * jax.nn.log_sigmoid(-theta) - betaln(a, b))
+        return jnp.sum(
+            a * jax.nn.log_sigmoid(theta) + b * jax.nn.log_sigmoid(-theta) - betaln(a, b)
+        )
 
     def natural(self, g: "Beta") -> "Beta":
         """I[q] in (a, b) is diag(psi1(a), psi1(b)) - psi1(a + b)."""
@@ -129,11 +133,13 @@ def _solve_in_logs(q, first, second, top, side, bottom):
 
 
 class Conjugate(eqx.Module):
-    """q(theta) = exp(nu phi.theta - nu A(theta) - B(phi, nu)), the conjugate of p = h exp(theta.u(x) - A(theta)); psi = (phi, nu).
+    """q(theta) = exp(nu phi.theta - nu A(theta) - B(phi, nu)), the conjugate of p = h
+    exp(theta.u(x) - A(theta)); psi = (phi, nu).
 
-    For a scalar theta only the convex function A is needed: the normaliser B comes from quadrature, samples from rejection under a
-    universal envelope for log-concave densities, both exact to rounding. For a vector theta give `B(phi, nu)` and
-    `sampler(key, phi, nu)`. phi must lie inside the range of grad A (the mean values of u), nu must be positive (errata 6-9).
+    For a scalar theta only the convex function A is needed: the normaliser B comes from quadrature,
+    samples from rejection under a universal envelope for log-concave densities, both exact to
+    rounding. For a vector theta give `B(phi, nu)` and `sampler(key, phi, nu)`. phi must lie inside
+    the range of grad A (the mean values of u), nu must be positive (errata 6-9).
     """
 
     phi: Float[Array, "*n"]
@@ -148,14 +154,18 @@ class Conjugate(eqx.Module):
         self.A = checks.function("A", A, "jax.nn.softplus")
         self.B, self.sampler = B, sampler
         if self.phi.ndim and (B is None or sampler is None):
-            raise ValueError(f"B and sampler must be given for a vector theta, got phi of shape {self.phi.shape} without them")
+            raise ValueError(
+                f"B and sampler must be given for a vector theta, got phi of shape {self.phi.shape}"
+                " without them"
+            )
 
     def log_normaliser(self, phi: Array, nu: Array) -> Float[Array, ""]:
         """B(phi, nu) = log int exp(nu (phi.theta - A(theta))) d theta, smooth in phi and nu."""
         if self.B is not None:
             return self.B(phi, nu)
         centre, width = jax.tree.map(lax.stop_gradient, self._mode(phi, nu))
-        # theta = centre + width sinh(t): the trapezoidal rule then converges exponentially even for exponential tails
+        # theta = centre + width sinh(t): the trapezoidal rule then converges exponentially even for
+        # exponential tails
         t = jnp.linspace(-9.0, 9.0, 401, dtype=centre.dtype)
         theta = centre + width * jnp.sinh(t)
         cost = jax.vmap(self.A)(theta)
@@ -172,7 +182,9 @@ class Conjugate(eqx.Module):
         return self.push(key)
 
     def push(self, xi: PRNGKeyArray) -> Float[Array, "*n"]:
-        """A draw for the random bits xi. Rejection is not smooth in psi: there is no reparameterised estimator here."""
+        """A draw for the random bits xi. Rejection is not smooth in psi: there is no
+        reparameterised estimator here.
+        """
         if self.sampler is not None:
             return self.sampler(xi, self.phi, self.nu)
         centre, _ = self._mode(self.phi, self.nu)
@@ -186,7 +198,9 @@ class Conjugate(eqx.Module):
         return self.nu * (jnp.sum(self.phi * theta) - self.A(theta))
 
     def natural(self, g: "Conjugate") -> "Conjugate":
-        """I[q] = J' Hess B(chi, nu) J with the canonical coordinates (chi = nu phi, nu) (erratum 8)."""
+        """I[q] = J' Hess B(chi, nu) J with the canonical coordinates (chi = nu phi, nu) (erratum
+        8).
+        """
         psi, unravel = ravel_pytree((self.phi, self.nu))
 
         def canonical(chi_nu):
@@ -209,7 +223,9 @@ class Conjugate(eqx.Module):
         return replace(self, phi=self.phi + updates.phi, nu=kept), (kept != free).astype(jnp.int32)
 
     def _mode(self, phi, nu):
-        """The maximum of phi theta - A(theta), by bisection on A' = phi, and a width from the curvature there."""
+        """The maximum of phi theta - A(theta), by bisection on A' = phi, and a width from the
+        curvature there.
+        """
         slope = jax.grad(self.A)
 
         def halve(ends, _):
@@ -224,8 +240,12 @@ class Conjugate(eqx.Module):
         return centre, 1 / jnp.sqrt(nu * jax.grad(slope)(centre))
 
 
-def _log_concave_draw(key: PRNGKeyArray, log_density: Callable[[Array], Array], mode: Array) -> Array:
-    """One draw from a log-concave density on the line, by rejection: f(mode + t / f(mode)) <= f(mode) min(1, exp(1 - |t|))."""
+def _log_concave_draw(
+    key: PRNGKeyArray, log_density: Callable[[Array], Array], mode: Array
+) -> Array:
+    """One draw from a log-concave density on the line, by rejection: f(mode + t / f(mode)) <=
+    f(mode) min(1, exp(1 - |t|)).
+    """
     peak = log_density(mode)
 
     def attempt(carry):

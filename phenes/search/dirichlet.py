@@ -10,14 +10,16 @@ from phenes import checks
 from phenes.search.gaussian import replace
 from phenes.special import trigamma_excess
 
-LOWEST, HIGHEST = 1e-3, 1e4  # bounds on alpha: below, samples underflow; above, nothing is left to learn
+# bounds on alpha: below, samples underflow; above, nothing is left to learn
+LOWEST, HIGHEST = 1e-3, 1e4
 LARGEST_STEP = 0.5  # in log alpha
 
 
 class Dirichlet(eqx.Module):
     """Independent Dirichlet laws of the rows of a table; psi = log_alpha [..., K].
 
-    theta holds **log**-probabilities: at alpha = 1e-3 most probabilities are too small for a float, their logarithms are not.
+    theta holds **log**-probabilities: at alpha = 1e-3 most probabilities are too small for a float,
+    their logarithms are not.
     """
 
     log_alpha: Float[Array, "*s k"]
@@ -25,7 +27,9 @@ class Dirichlet(eqx.Module):
     def __init__(self, alpha):
         alpha = checks.positive("alpha", alpha)
         if alpha.ndim == 0 or alpha.shape[-1] < 2:
-            raise ValueError(f"alpha must have shape [..., K] with K of at least 2, got {alpha.shape}")
+            raise ValueError(
+                f"alpha must have shape [..., K] with K of at least 2, got {alpha.shape}"
+            )
         self.log_alpha = jnp.log(alpha)
 
     @property
@@ -64,8 +68,8 @@ class Dirichlet(eqx.Module):
     def natural(self, g: "Dirichlet") -> "Dirichlet":
         """I[q]^-1 g, in O(K) (docs/parts/search.md).
 
-        The denominator 1 - psi1(A) sum 1/psi1(alpha) cancels to (K-1)/(2A); written with the excess of 1/psi1 over its
-        asymptote it keeps all its digits, in float32 too.
+        The denominator 1 - psi1(A) sum 1/psi1(alpha) cancels to (K-1)/(2A); written with the excess
+        of 1/psi1 over its asymptote it keeps all its digits, in float32 too.
         """
         alpha = self.alpha
         total = jnp.sum(alpha, axis=-1, keepdims=True)
@@ -77,7 +81,9 @@ class Dirichlet(eqx.Module):
         return replace(self, log_alpha=inverse * (by_alpha + shared) / alpha)
 
     def move(self, updates: "Dirichlet") -> tuple["Dirichlet", Int[Array, ""]]:
-        """A step of at most `LARGEST_STEP` in log alpha, kept within [LOWEST, HIGHEST]; counts the entries that were held back."""
+        """A step of at most `LARGEST_STEP` in log alpha, kept within [LOWEST, HIGHEST]; counts the
+        entries that were held back.
+        """
         step = jnp.clip(updates.log_alpha, -LARGEST_STEP, LARGEST_STEP)
         free = self.log_alpha + updates.log_alpha
         kept = jnp.clip(self.log_alpha + step, jnp.log(LOWEST), jnp.log(HIGHEST))

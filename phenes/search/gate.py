@@ -1,4 +1,6 @@
-"""A categorical gate: which of K experts to use in a context c, by the softmax of any function of c."""
+"""A categorical gate: which of K experts to use in a context c, by the softmax of any function of
+c.
+"""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -19,7 +21,8 @@ class Choice(NamedTuple):
 
 
 class Gate(eqx.Module):
-    """q(k | c) = softmax(logits(c))_k; psi are the arrays inside `logits` (an equinox module, or any callable pytree).
+    """q(k | c) = softmax(logits(c))_k; psi are the arrays inside `logits` (an equinox module, or
+    any callable pytree).
 
     `contexts(key) -> c` draws a context. Its law carries no psi, so it takes part in sampling only.
     """
@@ -29,7 +32,9 @@ class Gate(eqx.Module):
 
     def __init__(self, logits, contexts):
         self.logits = checks.function("logits", logits, "equinox.nn.Linear(4, 3, key=key)")
-        self.contexts = checks.function("contexts", contexts, "lambda key: jax.random.normal(key, (4,))")
+        self.contexts = checks.function(
+            "contexts", contexts, "lambda key: jax.random.normal(key, (4,))"
+        )
 
     def draw(self, key: PRNGKeyArray, n: int) -> tuple[Any, PRNGKeyArray]:
         where, which = jax.random.split(key)
@@ -45,7 +50,9 @@ class Gate(eqx.Module):
     def resample(self, key: PRNGKeyArray, theta: Choice, n: int) -> Choice:
         """n other choices in the context of theta: the context is given, not chosen."""
         index = jax.random.categorical(key, self.logits(theta.context), shape=(n,))
-        return Choice(jax.tree.map(lambda c: jnp.broadcast_to(c, (n, *jnp.shape(c))), theta.context), index)
+        return Choice(
+            jax.tree.map(lambda c: jnp.broadcast_to(c, (n, *jnp.shape(c))), theta.context), index
+        )
 
     def log_weights(self, context: Any) -> Float[Array, " k"]:
         return jax.nn.log_softmax(self.logits(context))

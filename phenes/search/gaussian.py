@@ -1,12 +1,13 @@
 """Gaussian search laws: full covariance, diagonal, isotropic.
 
-All closed forms of Gaussian search go through one identity. Whatever the channel between theta and what is conditioned on, if it is
-Gaussian the score of one individual is
+All closed forms of Gaussian search go through one identity. Whatever the channel between theta and
+what is conditioned on, if it is Gaussian the score of one individual is
 
     d/d mean = y ,    d/d Sigma = 1/2 (y y' - B)
 
-with y = Sigma^-1 (theta - m), B = Sigma^-1 for the genotype and y = H' M^-1 (x - Hm - b), B = H' M^-1 H for the phenotype
-(docs/parts/search.md). `channel_score` is that identity in the parameters of each family.
+with y = Sigma^-1 (theta - m), B = Sigma^-1 for the genotype and y = H' M^-1 (x - Hm - b), B = H'
+M^-1 H for the phenotype (docs/parts/search.md). `channel_score` is that identity in the parameters
+of each family.
 """
 
 from typing import Any, Protocol, TypeVar
@@ -72,7 +73,9 @@ class Gaussian(eqx.Module):
         covariance = self.covariance
         return self.channel_score(w, covariance.solve(theta - self.mean[None]), covariance)
 
-    def channel_score(self, w: Float[Array, " n"], y: Float[Array, "n d"], channel: Channel) -> "Gaussian":
+    def channel_score(
+        self, w: Float[Array, " n"], y: Float[Array, "n d"], channel: Channel
+    ) -> "Gaussian":
         n = w.size
         second = (y * w[:, None]).T @ y / n - jnp.mean(w) * channel.inverse(self.dim)
         return replace(self, mean=w @ y / n, cov=0.5 * second)
@@ -146,7 +149,9 @@ class DiagonalGaussian(eqx.Module):
         covariance = self.covariance
         return self.channel_score(w, covariance.solve(theta - self.mean[None]), covariance)
 
-    def channel_score(self, w: Float[Array, " n"], y: Float[Array, "n d"], channel: Channel) -> "DiagonalGaussian":
+    def channel_score(
+        self, w: Float[Array, " n"], y: Float[Array, "n d"], channel: Channel
+    ) -> "DiagonalGaussian":
         n = w.size
         second = w @ y**2 / n - jnp.mean(w) * channel.inverse_diagonal(self.dim)
         return replace(self, mean=w @ y / n, log_std=jnp.exp(2 * self.log_std) * second)
@@ -162,7 +167,11 @@ class DiagonalGaussian(eqx.Module):
             v = channel.vector(self.dim)
             return replace(self, mean=v * g.mean, log_std=g.log_std / (2 * (var / v) ** 2))
         fisher = 2 * var[:, None] * var[None] * channel.inverse(self.dim) ** 2
-        return replace(self, mean=channel.matrix(self.dim) @ g.mean, log_std=jnp.linalg.solve(fisher, g.log_std))
+        return replace(
+            self,
+            mean=channel.matrix(self.dim) @ g.mean,
+            log_std=jnp.linalg.solve(fisher, g.log_std),
+        )
 
     def move(self, updates: "DiagonalGaussian") -> tuple["DiagonalGaussian", Int[Array, ""]]:
         return eqx.apply_updates(self, updates), jnp.zeros((), jnp.int32)
@@ -219,14 +228,20 @@ class IsotropicGaussian(eqx.Module):
         covariance = self.covariance
         return self.channel_score(w, covariance.solve(theta - self.mean[None]), covariance)
 
-    def channel_score(self, w: Float[Array, " n"], y: Float[Array, "n d"], channel: Channel) -> "IsotropicGaussian":
+    def channel_score(
+        self, w: Float[Array, " n"], y: Float[Array, "n d"], channel: Channel
+    ) -> "IsotropicGaussian":
         n = w.size
-        second = w @ jnp.sum(y**2, axis=1) / n - jnp.mean(w) * jnp.sum(channel.inverse_diagonal(self.dim))
+        second = w @ jnp.sum(y**2, axis=1) / n - jnp.mean(w) * jnp.sum(
+            channel.inverse_diagonal(self.dim)
+        )
         return replace(self, mean=w @ y / n, log_std=jnp.exp(2 * self.log_std) * second)
 
     def natural(self, g: "IsotropicGaussian") -> "IsotropicGaussian":
         """I[q] = diag(1/s^2, 2 d)."""
-        return replace(self, mean=jnp.exp(2 * self.log_std) * g.mean, log_std=g.log_std / (2 * self.dim))
+        return replace(
+            self, mean=jnp.exp(2 * self.log_std) * g.mean, log_std=g.log_std / (2 * self.dim)
+        )
 
     def channel_natural(self, g: "IsotropicGaussian", channel: Channel) -> "IsotropicGaussian":
         """I[P] has B for the mean and 2 s^4 tr(B^2) for log s."""
@@ -248,7 +263,9 @@ GaussianSearch = Gaussian | DiagonalGaussian | IsotropicGaussian
 
 
 def replace(q: Q, **leaves: Any) -> Q:
-    """A copy of `q` with other leaves: no checks, so that gradients, which are shaped like q, can be built with it too."""
+    """A copy of `q` with other leaves: no checks, so that gradients, which are shaped like q, can
+    be built with it too.
+    """
     names = tuple(leaves)
     return eqx.tree_at(lambda m: tuple(getattr(m, n) for n in names), q, tuple(leaves.values()))
 
@@ -257,13 +274,18 @@ def project_psd(cov: Float[Array, "d d"]) -> tuple[Float[Array, "d d"], Int[Arra
     """The nearest matrix with eigenvalues above rounding, and 1 if that was another matrix."""
 
     def outside(a):
-        # a Cholesky factor is NaN if the matrix is not positive definite, at a tenth of the cost of its eigenvalues
+        # a Cholesky factor is NaN if the matrix is not positive definite, at a tenth of the cost of
+        # its eigenvalues
         return ~jnp.all(jnp.isfinite(jnp.linalg.cholesky(a)))
 
     def clip(a):
         # in a batch all come here together: those already inside leave unchanged
         value, vector = jnp.linalg.eigh(a)
-        floor = jnp.finfo(a.dtype).eps * a.shape[0] * jnp.maximum(jnp.max(jnp.abs(value)), jnp.finfo(a.dtype).tiny)
+        floor = (
+            jnp.finfo(a.dtype).eps
+            * a.shape[0]
+            * jnp.maximum(jnp.max(jnp.abs(value)), jnp.finfo(a.dtype).tiny)
+        )
         inside = (vector * jnp.maximum(value, floor)[None]) @ vector.T
         lost = outside(a)
         return jnp.where(lost, 0.5 * (inside + inside.T), a), lost.astype(jnp.int32)
@@ -274,8 +296,8 @@ def project_psd(cov: Float[Array, "d d"]) -> tuple[Float[Array, "d d"], Int[Arra
 def exponential(q: Gaussian, updates: Gaussian) -> tuple[Gaussian, Int[Array, ""]]:
     """Move along S <- L expm(L^-1 dS L^-T) L': positive definite for weights of any sign.
 
-    With the natural gradient in the metric I[q] this is the step of xNES, Rao-Blackwellised (docs/parts/search.md):
-    `es(..., move=exponential)`.
+    With the natural gradient in the metric I[q] this is the step of xNES, Rao-Blackwellised
+    (docs/parts/search.md): `es(..., move=exponential)`.
     """
     checks.family(q, q, Gaussian, "matrix-exponential step")
     root, whitener = q.covariance.root, q.covariance.whitener

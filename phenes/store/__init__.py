@@ -1,4 +1,5 @@
-"""The run record: one SQLite file in WAL mode that holds what was run, with which settings, and every part as soon as it is there.
+"""The run record: one SQLite file in WAL mode that holds what was run, with which settings, and
+every part as soon as it is there.
 
     with store.Store(path) as record:
         run = record.begin("bbob", settings, resume=True)     # the run to go on with, or a new one
@@ -8,8 +9,9 @@
         run.finish()
     arrays = run["f07/PAES"]
 
-A part is a dictionary of NumPy arrays. Files hold data only: settings as JSON, arrays in NumPy's npz form without pickled objects. A
-process that is killed loses the part it was working on and nothing else; others may read while one writes, but two cannot write one run.
+A part is a dictionary of NumPy arrays. Files hold data only: settings as JSON, arrays in NumPy's
+npz form without pickled objects. A process that is killed loses the part it was working on and
+nothing else; others may read while one writes, but two cannot write one run.
 """
 
 from phenes.store.export import export

@@ -1,4 +1,6 @@
-"""The evaluations of a run as a table for other programs: CSV, NumPy or Parquet, by the ending of the file."""
+"""The evaluations of a run as a table for other programs: CSV, NumPy or Parquet, by the ending of
+the file.
+"""
 
 import csv
 import os
@@ -14,7 +16,9 @@ COLUMNS = ("theta", "x")  # vectors: a column for each coordinate
 
 
 def export(run: Run, path: str | Path) -> int:
-    """One row for each evaluation, in order; how many. The file is there when it is complete, and not before."""
+    """One row for each evaluation, in order; how many. The file is there when it is complete, and
+    not before.
+    """
     path = Path(path)
     write = {".csv": _csv, ".npz": _npz, ".parquet": _parquet}.get(path.suffix)
     if write is None:
@@ -38,7 +42,10 @@ def generations(run: Run) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
         if key.isdigit():
             part = run[key]
             if "theta" not in part:
-                raise ValueError(f"run {run.about.id} is one of {run.about.experiment!r}: only optimisations are tables of evaluations")
+                raise ValueError(
+                    f"run {run.about.id} is one of {run.about.experiment!r}: only optimisations are"
+                    " tables of evaluations"
+                )
             yield int(key), part
 
 
@@ -46,7 +53,11 @@ def _tables(run: Run) -> Iterator[dict[str, np.ndarray]]:
     """Each generation as columns of equal length."""
     for generation, part in generations(run):
         n = len(part["f"])
-        table = {"generation": np.full(n, generation), "index": part.get("index", np.arange(n)), "f": part["f"]}
+        table = {
+            "generation": np.full(n, generation),
+            "index": part.get("index", np.arange(n)),
+            "f": part["f"],
+        }
         for name in COLUMNS:
             table |= {f"{name}_{k}": column for k, column in enumerate(part[name].T)}
         yield table | {"error": part.get("error", np.full(n, ""))}
@@ -67,13 +78,24 @@ def _csv(run: Run, path: Path) -> int:
 
 def _whole(run: Run) -> dict[str, np.ndarray]:
     tables = list(_tables(run))
-    return {name: np.concatenate([table[name] for table in tables]) for name in tables[0]} if tables else {}
+    return (
+        {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
+        if tables
+        else {}
+    )
 
 
 def _npz(run: Run, path: Path) -> int:
     """theta and x as matrices."""
-    parts = [{"generation": np.full(len(part["f"]), k), **{name: part[name] for name in ("f", *COLUMNS)}} for k, part in generations(run)]
-    whole = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]} if parts else {"f": np.empty(0)}
+    parts = [
+        {"generation": np.full(len(part["f"]), k), **{name: part[name] for name in ("f", *COLUMNS)}}
+        for k, part in generations(run)
+    ]
+    whole = (
+        {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+        if parts
+        else {"f": np.empty(0)}
+    )
     np.savez_compressed(path, **whole)  # pyright: ignore[reportArgumentType]
     return len(whole["f"])
 
@@ -83,7 +105,9 @@ def _parquet(run: Run, path: Path) -> int:
         import pyarrow  # pyright: ignore[reportMissingImports]
         from pyarrow import parquet  # pyright: ignore[reportMissingImports]
     except ImportError as error:
-        raise ValueError("Parquet needs pyarrow (pip install pyarrow); .csv and .npz need nothing") from error
+        raise ValueError(
+            "Parquet needs pyarrow (pip install pyarrow); .csv and .npz need nothing"
+        ) from error
     table = _whole(run)
     parquet.write_table(pyarrow.table(table), path)
     return len(table.get("f", ()))

@@ -25,7 +25,9 @@ CREATE TABLE IF NOT EXISTS parts (run INTEGER NOT NULL REFERENCES runs(id), key 
 
 
 class About(NamedTuple):
-    """A row of the table of runs. status: "running" (or killed while it was), "done" or "failed"."""
+    """A row of the table of runs. status: "running" (or killed while it was), "done" or
+    "failed".
+    """
 
     id: int
     experiment: str
@@ -36,7 +38,9 @@ class About(NamedTuple):
 
 
 class Store:
-    """An open file of runs. Use it with `with`; a path that does not exist is created, unless `create` is False."""
+    """An open file of runs. Use it with `with`; a path that does not exist is created, unless
+    `create` is False.
+    """
 
     def __init__(self, path: str | Path, create: bool = True):
         self.path = Path(path)
@@ -46,7 +50,9 @@ class Store:
         try:
             self.connection = _open(self.path)
         except sqlite3.Error as error:
-            raise ValueError(f"{self.path} cannot be opened as a record of phenes runs: {error}") from error
+            raise ValueError(
+                f"{self.path} cannot be opened as a record of phenes runs: {error}"
+            ) from error
 
     def __enter__(self) -> Self:
         return self
@@ -61,11 +67,17 @@ class Store:
 
     def runs(self) -> list[About]:
         """All runs of the file, the oldest first."""
-        rows = self._all("SELECT id, experiment, settings, version, started, status FROM runs ORDER BY id")
-        return [About(id_, experiment, self._settings(settings), *rest) for id_, experiment, settings, *rest in rows]
+        rows = self._all(
+            "SELECT id, experiment, settings, version, started, status FROM runs ORDER BY id"
+        )
+        return [
+            About(id_, experiment, self._settings(settings), *rest)
+            for id_, experiment, settings, *rest in rows
+        ]
 
     def begin(self, experiment: str, settings: Mapping[str, Any], resume: bool = False) -> Run:
-        """A new run; with `resume` the last one of this experiment, if there is one, which must have the same settings.
+        """A new run; with `resume` the last one of this experiment, if there is one, which must
+        have the same settings.
 
         It is this process's until the store is closed: another that begins it is refused.
         """
@@ -77,7 +89,15 @@ class Store:
             self._commit(("UPDATE runs SET status = 'running' WHERE id = ?", (before.id,)))
             return Run(self, before._replace(status="running"))
         row = (experiment, json.dumps(plain), phenes.__version__, now(), "running")
-        id_ = self._commit(("INSERT INTO runs (experiment, settings, version, started, status) VALUES (?, ?, ?, ?, ?)", row))
+        id_ = self._commit(
+            (
+                (
+                    "INSERT INTO runs (experiment, settings, version, started, status) VALUES (?,"
+                    " ?, ?, ?, ?)"
+                ),
+                row,
+            )
+        )
         self._claim(id_)
         return Run(self, About(id_, experiment, plain, *row[2:]))
 
@@ -100,13 +120,17 @@ class Store:
             self.locks[id_] = Lock(self.path, id_)
 
     def _last(self, experiment: str) -> About | None:
-        return next((about for about in reversed(self.runs()) if about.experiment == experiment), None)
+        return next(
+            (about for about in reversed(self.runs()) if about.experiment == experiment), None
+        )
 
     def _settings(self, text: str) -> dict[str, Any]:
         try:
             return dict(json.loads(text))
         except (ValueError, TypeError) as error:
-            raise ValueError(f"{self.path} is damaged: the settings of a run are not JSON") from error
+            raise ValueError(
+                f"{self.path} is damaged: the settings of a run are not JSON"
+            ) from error
 
     def _all(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
         try:
@@ -125,22 +149,31 @@ class Store:
         except sqlite3.IntegrityError as error:
             raise ValueError(f"{self.path} already holds this part: {error}") from error
         except sqlite3.Error as error:
-            raise ValueError(f"{self.path} cannot be written: {error}; what it held before is intact") from error
+            raise ValueError(
+                f"{self.path} cannot be written: {error}; what it held before is intact"
+            ) from error
 
 
 def _open(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=PATIENCE)
     try:
-        connection.execute("PRAGMA trusted_schema = OFF")  # a file from elsewhere may hold triggers and views: plain SQL is all they get
+        # a file from elsewhere may hold triggers and views: plain SQL is all they get
+        connection.execute("PRAGMA trusted_schema = OFF")
         magic, version, empty = _identity(connection)
         if magic != MAGIC and not (empty and magic == 0):
-            raise ValueError(f"{path} is an SQLite file of another program, not a record of phenes runs")
+            raise ValueError(
+                f"{path} is an SQLite file of another program, not a record of phenes runs"
+            )
         if empty:
             _create(connection)
         elif version != FORMAT:
-            raise ValueError(f"{path} has format {version} of the run record, this version of phenes reads format {FORMAT}")
+            raise ValueError(
+                f"{path} has format {version} of the run record, this version of phenes reads"
+                f" format {FORMAT}"
+            )
         _write_ahead(connection)
-        # in WAL mode NORMAL loses nothing when a process dies, and at most the last part when the power does
+        # in WAL mode NORMAL loses nothing when a process dies, and at most the last part when the
+        # power does
         connection.execute("PRAGMA synchronous = NORMAL")
     except BaseException:
         connection.close()
@@ -149,25 +182,35 @@ def _open(path: Path) -> sqlite3.Connection:
 
 
 def _identity(connection: sqlite3.Connection) -> tuple[int, int, bool]:
-    """(application id, format, nothing in it), in one transaction: another process may be creating the file at this moment."""
+    """(application id, format, nothing in it), in one transaction: another process may be creating
+    the file at this moment.
+    """
     connection.execute("BEGIN")
     try:
-        tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]  # first: it takes the lock, a PRAGMA does not
-        magic, version = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
+        # first: it takes the lock, a PRAGMA does not
+        tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        magic, version = (
+            connection.execute(f"PRAGMA {name}").fetchone()[0]
+            for name in ("application_id", "user_version")
+        )
     finally:
         connection.rollback()
     return magic, version, tables == 0
 
 
 def _create(connection: sqlite3.Connection) -> None:
-    """All or nothing: a process that dies in here leaves an empty file, which is as good as none."""
+    """All or nothing: a process that dies in here leaves an empty file, which is as good as
+    none.
+    """
     with connection:
         script = f"PRAGMA application_id = {MAGIC}; PRAGMA user_version = {FORMAT}; {TABLES}"
         connection.executescript(f"BEGIN IMMEDIATE; {script} COMMIT;")
 
 
 def _write_ahead(connection: sqlite3.Connection) -> None:
-    """Turn the journal into a write-ahead log. SQLite does not wait here for those who are just doing the same."""
+    """Turn the journal into a write-ahead log. SQLite does not wait here for those who are just
+    doing the same.
+    """
     deadline = time.monotonic() + PATIENCE
     while True:
         try:
@@ -187,5 +230,8 @@ def _plain(settings: Mapping[str, Any]) -> dict[str, Any]:
 def _check_same(stored: dict[str, Any], given: dict[str, Any], path: Path) -> None:
     names = [name for name in {**stored, **given} if stored.get(name, ...) != given.get(name, ...)]
     if names:
-        each = "; ".join(f"{name} was {stored.get(name, 'not there')} and is now {given.get(name, 'not there')}" for name in names)
+        each = "; ".join(
+            f"{name} was {stored.get(name, 'not there')} and is now {given.get(name, 'not there')}"
+            for name in names
+        )
         raise ValueError(f"the run in {path} has other settings and cannot be resumed: {each}")

@@ -1,4 +1,6 @@
-"""One writer for each run: an advisory lock beside the file, which the system lets go when its process ends, however it ends."""
+"""One writer for each run: an advisory lock beside the file, which the system lets go when its
+process ends, however it ends.
+"""
 
 import contextlib
 import os
@@ -24,7 +26,10 @@ class Lock:
             if self.file is None:
                 if time.monotonic() > deadline:
                     by = self.path.read_text() if self.path.exists() else ""
-                    raise ValueError(f"run {run} of {path} is being written by {by or 'another process'}: wait for it, or end it first")
+                    raise ValueError(
+                        f"run {run} of {path} is being written by {by or 'another process'}: wait"
+                        " for it, or end it first"
+                    )
                 time.sleep(0.02)
         if self.file is not None:
             os.ftruncate(self.file, 0)
@@ -59,7 +64,8 @@ def _try(path: Path, kind: int, create: bool = True) -> int | None:
     file = os.open(path, os.O_RDWR | (os.O_CREAT if create else 0), 0o666)
     try:
         fcntl.flock(file, kind | fcntl.LOCK_NB)  # pyright: ignore[reportOptionalMemberAccess]
-        # the one who had it may have removed the file in the meantime: a lock on what has no name locks nobody out
+        # the one who had it may have removed the file in the meantime: a lock on what has no name
+        # locks nobody out
         if os.path.samestat(os.fstat(file), os.stat(path)):
             return file
     except (BlockingIOError, FileNotFoundError):

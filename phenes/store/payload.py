@@ -1,4 +1,6 @@
-"""Arrays as bytes and back. Never pickled objects: a file from elsewhere must not be able to run code."""
+"""Arrays as bytes and back. Never pickled objects: a file from elsewhere must not be able to run
+code.
+"""
 
 import io
 import zipfile
@@ -13,7 +15,9 @@ def pack(arrays: Mapping[str, Any], compress: bool = True) -> bytes:
     plain = {name: np.asarray(value) for name, value in arrays.items()}
     objects = [name for name, value in plain.items() if value.dtype.hasobject]
     if objects:
-        raise ValueError(f"a part must be arrays of numbers or strings, got objects in {', '.join(objects)}")
+        raise ValueError(
+            f"a part must be arrays of numbers or strings, got objects in {', '.join(objects)}"
+        )
     file = io.BytesIO()
     (np.savez_compressed if compress else np.savez)(file, **plain)  # pyright: ignore[reportArgumentType]
     return file.getvalue()
@@ -23,5 +27,14 @@ def unpack(payload: bytes, name: str) -> dict[str, np.ndarray]:
     try:
         with np.load(io.BytesIO(payload), allow_pickle=False) as file:
             return {key: file[key] for key in file.files}
-    except (ValueError, TypeError, AttributeError, OSError, EOFError, KeyError, zlib.error, zipfile.BadZipFile) as error:
+    except (
+        ValueError,
+        TypeError,
+        AttributeError,
+        OSError,
+        EOFError,
+        KeyError,
+        zlib.error,
+        zipfile.BadZipFile,
+    ) as error:
         raise ValueError(f"{name} is damaged: {error}") from error

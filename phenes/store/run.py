@@ -25,7 +25,9 @@ class Run:
         self.store, self.about = store, about
 
     def keys(self) -> set[str]:
-        return {key for (key,) in self.store._all("SELECT key FROM parts WHERE run = ?", self.about.id)}
+        return {
+            key for (key,) in self.store._all("SELECT key FROM parts WHERE run = ?", self.about.id)
+        }
 
     def __iter__(self) -> Iterator[str]:
         return iter(sorted(self.keys()))
@@ -34,7 +36,9 @@ class Run:
         return key in self.keys()
 
     def __getitem__(self, key: str) -> dict[str, np.ndarray]:
-        rows = self.store._all("SELECT payload FROM parts WHERE run = ? AND key = ?", self.about.id, key)
+        rows = self.store._all(
+            "SELECT payload FROM parts WHERE run = ? AND key = ?", self.about.id, key
+        )
         if not rows:
             raise KeyError(key)
         return unpack(rows[0][0], f"part {key!r} of {self.store.path}")
@@ -46,10 +50,19 @@ class Run:
     def add(self, key: str, arrays: Mapping[str, Any], seconds: float) -> None:
         self.store._commit((INSERT, (self.about.id, key, pack(arrays), float(seconds), now())))
 
-    def write(self, parts: Mapping[str, Mapping[str, Any]], seconds: float, drop: Sequence[str] = ()) -> None:
-        """Several parts at once, in place of those in `drop` and of any of the same key: all or nothing."""
-        gone = [("DELETE FROM parts WHERE run = ? AND key = ?", (self.about.id, key)) for key in drop]
-        new = [(REPLACE, (self.about.id, key, pack(arrays, compress=False), float(seconds), now())) for key, arrays in parts.items()]
+    def write(
+        self, parts: Mapping[str, Mapping[str, Any]], seconds: float, drop: Sequence[str] = ()
+    ) -> None:
+        """Several parts at once, in place of those in `drop` and of any of the same key: all or
+        nothing.
+        """
+        gone = [
+            ("DELETE FROM parts WHERE run = ? AND key = ?", (self.about.id, key)) for key in drop
+        ]
+        new = [
+            (REPLACE, (self.about.id, key, pack(arrays, compress=False), float(seconds), now()))
+            for key, arrays in parts.items()
+        ]
         self.store._commit(*gone, *new)
 
     def finish(self, status: str = "done") -> None:
@@ -57,6 +70,12 @@ class Run:
 
     @property
     def status(self) -> str:
-        """As it is now: "running" while somebody writes, "interrupted" if its process ended before the run did."""
+        """As it is now: "running" while somebody writes, "interrupted" if its process ended before
+        the run did.
+        """
         ((status,),) = self.store._all("SELECT status FROM runs WHERE id = ?", self.about.id)
-        return "interrupted" if status == "running" and not held(self.store.path, self.about.id) else status
+        return (
+            "interrupted"
+            if status == "running" and not held(self.store.path, self.about.id)
+            else status
+        )

@@ -13,4 +13,6 @@ class Stored:
         try:
             return cls(**stored)
         except TypeError as error:
-            raise ValueError(f"the settings of the stored run are not those of this version: {error}") from error
+            raise ValueError(
+                f"the settings of the stored run are not those of this version: {error}"
+            ) from error

@@ -1,4 +1,6 @@
-"""Looking at runs, while they go and after: what `phenes runs`, `show` and `watch` are made of; and TensorBoard."""
+"""Looking at runs, while they go and after: what `phenes runs`, `show` and `watch` are made of; and
+TensorBoard.
+"""
 
 from phenes.watch.tensorboard import TensorBoard
 

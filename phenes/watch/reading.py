@@ -59,20 +59,32 @@ class Reader:
         return plain(said | {"curve": curve(parts)})
 
     def _thinned(self, keys: list[str]) -> list[dict[str, np.ndarray]]:
-        """Every second, fourth, ... generation of a long run, and the last: those once read stay among the chosen."""
+        """Every second, fourth, ... generation of a long run, and the last: those once read stay
+        among the chosen.
+        """
         stride = 1 << max(len(keys) // POINTS, 1).bit_length() - 1
         chosen = keys[::stride] + keys[-1:] * ((len(keys) - 1) % stride != 0)
-        self.known = {key: self.known[key] if key in self.known else _small(self.run[key]) for key in chosen}
+        self.known = {
+            key: self.known[key] if key in self.known else _small(self.run[key]) for key in chosen
+        }
         return [part for part in self.known.values() if "nfev" in part]
 
 
 def curve(parts: list[dict[str, np.ndarray]]) -> dict[str, list[float]]:
-    """E f with its error, the step beside the noise, and what conditioning on x gains: 1 + C / S."""
-    columns: dict[str, list[float]] = {name: [] for name in ("nfev", "fun", "fun_se", "f_median", "step", "noise", "gain")}
+    """E f with its error, the step beside the noise, and what conditioning on x gains: 1 + C /
+    S.
+    """
+    columns: dict[str, list[float]] = {
+        name: [] for name in ("nfev", "fun", "fun_se", "f_median", "step", "noise", "gain")
+    }
     for part in parts:
         step, noise = (float(np.sqrt(np.mean(part[name] ** 2))) for name in ("spread", "noise"))
         # the last steps of a search can be at the noise alone: the gain is then without bound
-        row = {"step": step, "noise": noise, "gain": 1 + (noise / step) ** 2 if step > 1e-3 * noise else np.inf}
+        row = {
+            "step": step,
+            "noise": noise,
+            "gain": 1 + (noise / step) ** 2 if step > 1e-3 * noise else np.inf,
+        }
         for name, column in columns.items():
             column.append(float(row[name] if name in row else part[name]))
     return columns
@@ -90,7 +102,11 @@ def plain(value: Any) -> Any:
 
 def _small(part: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Without the evaluations themselves."""
-    kept = {name: part[name] for name in ("nfev", "fun", "fun_se", "mean", "spread", "noise", "phase") if name in part}
+    kept = {
+        name: part[name]
+        for name in ("nfev", "fun", "fun_se", "mean", "spread", "noise", "phase")
+        if name in part
+    }
     f = part.get("f", np.empty(0))
     finite = f[np.isfinite(f)] if f.dtype.kind == "f" else np.empty(0)
     return kept | {"f_median": np.array(np.median(finite) if finite.size else np.nan)}

@@ -1,4 +1,6 @@
-"""One page on this machine that follows a run. Nothing is fetched from elsewhere, and nobody elsewhere can fetch it."""
+"""One page on this machine that follows a run. Nothing is fetched from elsewhere, and nobody
+elsewhere can fetch it.
+"""
 
 import json
 import threading
@@ -13,7 +15,10 @@ HOST = "127.0.0.1"
 HEADERS = {
     "Cache-Control": "no-store",
     "X-Content-Type-Options": "nosniff",
-    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'",
+    "Content-Security-Policy": (
+        "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src"
+        " 'self'"
+    ),
 }
 
 
@@ -25,7 +30,8 @@ def serve(path: Path, number: int | None, port: int = 0) -> ThreadingHTTPServer:
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            # a page elsewhere could give its own name this address: it would still come with its own name
+            # a page elsewhere could give its own name this address: it would still come with its
+            # own name
             if self.headers.get("Host", "").rsplit(":", 1)[0] not in (HOST, "localhost"):
                 self._answer(403, "text/plain", b"this page is for this machine only")
             elif self.path == "/":
@@ -45,7 +51,11 @@ def serve(path: Path, number: int | None, port: int = 0) -> ThreadingHTTPServer:
 
         def _answer(self, code: int, kind: str, body: bytes) -> None:
             self.send_response(code)
-            for name, value in {"Content-Type": kind, "Content-Length": str(len(body)), **HEADERS}.items():
+            for name, value in {
+                "Content-Type": kind,
+                "Content-Length": str(len(body)),
+                **HEADERS,
+            }.items():
                 self.send_header(name, value)
             self.end_headers()
             self.wfile.write(body)

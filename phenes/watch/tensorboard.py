@@ -1,4 +1,6 @@
-"""Runs in TensorBoard: `pip install 'phenes[tensorboard]'`, and `tensorboard --logdir FOLDER` beside the run."""
+"""Runs in TensorBoard: `pip install 'phenes[tensorboard]'`, and `tensorboard --logdir FOLDER`
+beside the run.
+"""
 
 import time
 from collections.abc import Mapping
@@ -20,15 +22,25 @@ class TensorBoard:
             from tensorboard.compat.proto import event_pb2, summary_pb2
             from tensorboard.summary.writer.event_file_writer import EventFileWriter
         except ImportError as error:
-            raise ValueError("TensorBoard needs a package of its own: pip install 'phenes[tensorboard]'") from error
-        self.event, self.summary = event_pb2.Event, summary_pb2.Summary  # pyright: ignore[reportAttributeAccessIssue]
+            raise ValueError(
+                "TensorBoard needs a package of its own: pip install 'phenes[tensorboard]'"
+            ) from error
+        self.event, self.summary = (
+            event_pb2.Event,
+            summary_pb2.Summary,
+        )  # pyright: ignore[reportAttributeAccessIssue]
         self.file = EventFileWriter(str(folder))
         self.generations = self.looks = 0  # of a training, that are written
 
     def __call__(self, result: Any) -> None:
         """The present `Result` of minimize or maximize."""
         spread = float(np.sqrt(np.mean(np.square(result.spread))))
-        values = {"E f": result.fun, "E f/standard error": result.fun_se, "step size": spread, "failed": result.failed}
+        values = {
+            "E f": result.fun,
+            "E f/standard error": result.fun_se,
+            "step size": spread,
+            "failed": result.failed,
+        }
         self.write(result.nfev, values)
 
     def training(self, done: int, total: int, curve: Any) -> None:
@@ -37,7 +49,12 @@ class TensorBoard:
             return
         signal = curve.signal()
         for k in range(self.generations, curve.generations):
-            values = {"return/population": curve.mean[k], "return/best": curve.best[k], "signal": signal[k], "steps": curve.steps[k]}
+            values = {
+                "return/population": curve.mean[k],
+                "return/best": curve.best[k],
+                "signal": signal[k],
+                "steps": curve.steps[k],
+            }
             self._add(k + 1, values)
         for k in range(self.looks, curve.at.size):
             self._add(int(curve.at[k]), {"return/mean policy": curve.deterministic[k]})
@@ -56,4 +73,6 @@ class TensorBoard:
     def _add(self, step: int, values: Mapping[str, Any]) -> None:
         finite = {name: float(value) for name, value in values.items() if np.isfinite(value)}
         each = [self.summary.Value(tag=name, simple_value=value) for name, value in finite.items()]
-        self.file.add_event(self.event(wall_time=time.time(), step=int(step), summary=self.summary(value=each)))
+        self.file.add_event(
+            self.event(wall_time=time.time(), step=int(step), summary=self.summary(value=each))
+        )

@@ -9,29 +9,63 @@ from phenes.store import Store
 
 
 def runs(store: Store) -> Table:
-    table = Table("run", "of", "started", "status", "seed", "parts", title=str(store.path), title_justify="left")
+    table = Table(
+        "run",
+        "of",
+        "started",
+        "status",
+        "seed",
+        "parts",
+        title=str(store.path),
+        title_justify="left",
+    )
     for about in store.runs():
         run = store[about.id]
-        cells = (about.id, about.experiment, about.started, run.status, about.settings.get("seed", ""), len(run.keys() - {"now"}))
-        table.add_row(*(Text(str(cell)) for cell in cells))  # Text: what a file says is shown, not interpreted
+        cells = (
+            about.id,
+            about.experiment,
+            about.started,
+            run.status,
+            about.settings.get("seed", ""),
+            len(run.keys() - {"now"}),
+        )
+        # Text: what a file says is shown, not interpreted
+        table.add_row(*(Text(str(cell)) for cell in cells))
     return table
 
 
 def one(snapshot: dict[str, Any]) -> Table:
     """What there is to know of a run now."""
-    table = Table(show_header=False, title=f"run {snapshot['id']} of {snapshot['file']}", title_justify="left")
+    table = Table(
+        show_header=False, title=f"run {snapshot['id']} of {snapshot['file']}", title_justify="left"
+    )
     curve = snapshot["curve"]
     rows = [
-        ("status", f"{snapshot['status']}, {snapshot['phase']}" if snapshot["phase"] else snapshot["status"]),
+        (
+            "status",
+            (
+                f"{snapshot['status']}, {snapshot['phase']}"
+                if snapshot["phase"]
+                else snapshot["status"]
+            ),
+        ),
         ("E f", f"{_number(_last(curve['fun']))} ± {_number(_last(curve['fun_se']), 2)}"),
-        ("evaluations", f"{snapshot['done']} done, {snapshot['failed']} failed, {snapshot['flying']} in flight"),
+        (
+            "evaluations",
+            f"{snapshot['done']} done, {snapshot['failed']} failed, {snapshot['flying']} in flight",
+        ),
         ("generations", str(snapshot["generations"])),
-        ("step / noise", f"{_number(_last(curve['step']), 3)} / {_number(_last(curve['noise']), 3)}"),
+        (
+            "step / noise",
+            f"{_number(_last(curve['step']), 3)} / {_number(_last(curve['noise']), 3)}",
+        ),
         (
             "gain",
-            "unbounded: the search is narrower than the noise by far"
-            if curve["gain"] and curve["gain"][-1] is None
-            else _number(_last(curve["gain"]), 3),
+            (
+                "unbounded: the search is narrower than the noise by far"
+                if curve["gain"] and curve["gain"][-1] is None
+                else _number(_last(curve["gain"]), 3)
+            ),
         ),
         ("recommended theta", _vector(snapshot["mean"])),
         ("started", f"{snapshot['started']}, version {snapshot['version']}"),

@@ -1,4 +1,6 @@
-"""Ask and tell as a laboratory uses them: parts, any order, failures, strangers, bounds, and going on from a file."""
+"""Ask and tell as a laboratory uses them: parts, any order, failures, strangers, bounds, and going
+on from a file.
+"""
 
 import numpy as np
 import pytest
@@ -11,7 +13,9 @@ def plain(value):
     """True if the value is data only."""
     if isinstance(value, dict):
         return all(isinstance(key, str) and plain(item) for key, item in value.items())
-    return value is None or isinstance(value, str | bool | int | float | np.integer | np.floating | np.ndarray)
+    return value is None or isinstance(
+        value, str | bool | int | float | np.integer | np.floating | np.ndarray
+    )
 
 
 def advance(engine, world, evaluations, f):
@@ -77,7 +81,9 @@ def test_a_generation_of_failures_changes_nothing():
 
 
 def test_strangers_pull_gently():
-    """Samples far away that nobody asked for: the step of the mean stays within the reach of a generation."""
+    """Samples far away that nobody asked for: the step of the mean stays within the reach of a
+    generation.
+    """
     engine = Adaptive(np.zeros(3), 1.0, np.full(3, 0.01), rng=np.random.default_rng(0))
     far = np.full((engine.popsize, 3), 1e6)
     engine.tell(far, far, np.arange(len(far), dtype=float))
@@ -86,10 +92,19 @@ def test_strangers_pull_gently():
 
 
 def test_bounds_hold_for_what_is_asked_and_answered():
-    """The optimum is outside: the answer is on the border, and realised points beyond it are good data."""
+    """The optimum is outside: the answer is on the border, and realised points beyond it are good
+    data.
+    """
     lower, upper = np.array([0.5, -1.0, -1.0]), np.array([2.0, 1.0, 1.0])
     world = np.random.default_rng(0)
-    engine = Adaptive(np.array([1.5, 0.5, 0.5]), 0.5, np.full(3, 0.01), rng=np.random.default_rng(0), lower=lower, upper=upper)
+    engine = Adaptive(
+        np.array([1.5, 0.5, 0.5]),
+        0.5,
+        np.full(3, 0.01),
+        rng=np.random.default_rng(0),
+        lower=lower,
+        upper=upper,
+    )
     while engine.evaluations < 3000:
         theta = engine.ask()
         assert np.all((theta >= lower) & (theta <= upper))
@@ -129,6 +144,11 @@ def test_convergence_is_reported_on_a_simple_problem():
     ],
 )
 def test_misuse_is_one_clear_sentence(change, words):
-    options = {"x0": np.zeros(3), "sigma0": 1.0, "cov": np.zeros(3), "rng": np.random.default_rng(0)} | change
+    options = {
+        "x0": np.zeros(3),
+        "sigma0": 1.0,
+        "cov": np.zeros(3),
+        "rng": np.random.default_rng(0),
+    } | change
     with pytest.raises(ValueError, match=words):
         Adaptive(**options)

@@ -17,7 +17,9 @@ def test_a_quadratic_is_solved_to_rounding(dim, sigma):
 
 
 def test_the_estimate_is_of_the_smoothed_objective():
-    """F at the optimum of a quadratic under noise is trace(H C), not f = 0; the answer comes with an honest error."""
+    """F at the optimum of a quadratic under noise is trace(H C), not f = 0; the answer comes with
+    an honest error.
+    """
     matrix, f = ellipsoid(5, 10)
     errors = []
     for seed in range(10):
@@ -48,7 +50,9 @@ def test_a_bias_is_compensated():
 
 
 def test_not_measured_inputs_are_averaged():
-    """x unknown, f noisy at theta: the spread must not collapse, and the mean must come closer than one lucky sample would."""
+    """x unknown, f noisy at theta: the spread must not collapse, and the mean must come closer than
+    one lucky sample would.
+    """
     matrix, f = ellipsoid(5, 10)
     gaps = []
     for seed in range(9):
@@ -62,14 +66,19 @@ def test_not_measured_inputs_are_averaged():
 def test_value_noise_without_input_noise():
     matrix, f = ellipsoid(5, 10)
     gaps = [
-        (e := run(f, np.full(5, 2.0), 0.5, np.zeros(5), 10_000, seed=seed, value_noise=1.0)).mean @ matrix @ e.mean for seed in range(5)
+        (e := run(f, np.full(5, 2.0), 0.5, np.zeros(5), 10_000, seed=seed, value_noise=1.0)).mean
+        @ matrix
+        @ e.mean
+        for seed in range(5)
     ]
     assert np.median(gaps) < 0.05
 
 
 @pytest.mark.parametrize("popsize", [None, 20, 51])
 def test_a_cusp_does_not_throw_the_search_out(popsize):
-    """On either side of the optimum |x|^(1/2) looks like a slope: models of too few points would jump to and fro, ever further."""
+    """On either side of the optimum |x|^(1/2) looks like a slope: models of too few points would
+    jump to and fro, ever further.
+    """
     engine = run(lambda x: np.abs(x[:, 0]) ** 0.5, [0.49], 7.1, np.zeros(1), 1500, popsize=popsize)
     assert np.abs(engine.mean[0]) < 1e-3
 
@@ -81,7 +90,9 @@ def test_a_thousand_coordinates():
 
 @pytest.mark.parametrize("seed", range(60))
 def test_nothing_diverges(seed):
-    """Random dimension, conditioning, noise (none, equal, diagonal, singular), population: finite, and not far worse than the start."""
+    """Random dimension, conditioning, noise (none, equal, diagonal, singular), population: finite,
+    and not far worse than the start.
+    """
     draw = np.random.default_rng([seed, 7])
     dim = int(draw.integers(1, 51))
     matrix, quadratic = ellipsoid(dim, 10 ** draw.uniform(0, 6), seed=seed)
@@ -89,7 +100,12 @@ def test_nothing_diverges(seed):
     f = lambda x: quadratic(x) ** power  # noqa: E731
     scale = 10 ** draw.uniform(-3, 1)
     root = draw.standard_normal((dim, int(draw.integers(1, dim + 1)))) / np.sqrt(dim)
-    cov = [np.zeros(dim), np.full(dim, scale**2), scale**2 * draw.exponential(size=dim), scale**2 * (root @ root.T)][seed % 4]
+    cov = [
+        np.zeros(dim),
+        np.full(dim, scale**2),
+        scale**2 * draw.exponential(size=dim),
+        scale**2 * (root @ root.T),
+    ][seed % 4]
     popsize = None if draw.random() < 0.5 else int(draw.integers(2, 60))
     x0 = draw.standard_normal(dim)
     engine = run(f, x0, 10 ** draw.uniform(-1, 1), cov, 1500, seed=seed, popsize=popsize)
@@ -97,7 +113,8 @@ def test_nothing_diverges(seed):
     assert np.all(np.isfinite(engine.spread))
     matrix_cov = np.diag(cov) if cov.ndim == 1 else cov
     start, end = (float(m @ matrix @ m + np.sum(matrix * matrix_cov)) for m in (x0, engine.mean))
-    # 1500 evaluations are few for 43 coordinates with noise of three times the first steps: not better there, but not far worse
+    # 1500 evaluations are few for 43 coordinates with noise of three times the first steps: not
+    # better there, but not far worse
     assert end <= 3 * start
 
 
@@ -106,7 +123,14 @@ def test_nothing_diverges(seed):
 def test_an_optimum_in_a_corner_of_the_box(sigma, seed):
     """All lies on one side there: a search that took this for a step would grow for ever."""
     dim, world = 14, np.random.default_rng([seed, 2])
-    engine = Adaptive(np.zeros(dim), 0.5, np.full(dim, sigma**2), rng=np.random.default_rng(seed), lower=-1.0, upper=0.5)
+    engine = Adaptive(
+        np.zeros(dim),
+        0.5,
+        np.full(dim, sigma**2),
+        rng=np.random.default_rng(seed),
+        lower=-1.0,
+        upper=0.5,
+    )
     while engine.evaluations < 4000:
         theta = engine.ask()
         x = theta + sigma * world.standard_normal(theta.shape)

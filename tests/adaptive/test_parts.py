@@ -55,21 +55,35 @@ def test_rates_are_those_of_the_tutorial():
 
 def test_values_of_a_model_move_the_mean_but_teach_no_faster():
     """50 points of which 10 are evaluated: weights of 50, rates of 10."""
-    few, many, mixed = cma.rates(10, 10, 10, False), cma.rates(10, 50, 50, False), cma.rates(10, 50, 10, False)
+    few, many, mixed = (
+        cma.rates(10, 10, 10, False),
+        cma.rates(10, 50, 50, False),
+        cma.rates(10, 50, 10, False),
+    )
     assert np.array_equal(mixed.weights[:25], many.weights[:25])
     assert mixed.mu_eff == many.mu_eff
-    assert (mixed.c_s, mixed.damping, mixed.c_c, mixed.c_1, mixed.c_mu) == (few.c_s, few.damping, few.c_c, few.c_1, few.c_mu)
+    assert (mixed.c_s, mixed.damping, mixed.c_c, mixed.c_1, mixed.c_mu) == (
+        few.c_s,
+        few.damping,
+        few.c_c,
+        few.c_1,
+        few.c_mu,
+    )
 
 
 def test_neutral_selection_keeps_the_covariance():
-    """Random values: after many generations the log width has no drift beyond 4 standard errors of a random walk."""
+    """Random values: after many generations the log width has no drift beyond 4 standard errors of
+    a random walk.
+    """
     rng = np.random.default_rng(0)
     drifts = []
     for _ in range(20):
         normal, paths = Normal(np.zeros(4), np.eye(4)), cma.Paths(np.zeros(4), np.zeros(4))
         normal.settle(np.zeros(4))
         for _ in range(30):
-            cma.update(normal, paths, normal.draw(rng.standard_normal((12, 4))), rng.random(12), 5.0)
+            cma.update(
+                normal, paths, normal.draw(rng.standard_normal((12, 4))), rng.random(12), 5.0
+            )
             normal.settle(np.zeros(4))
         drifts.append(normal.log_width)
     assert abs(np.mean(drifts)) < 4 * np.std(drifts) / np.sqrt(20) + 0.1
@@ -78,15 +92,28 @@ def test_neutral_selection_keeps_the_covariance():
 @pytest.mark.parametrize("n", [4, 10, 50])
 @pytest.mark.parametrize("paired", [False, True])
 def test_the_path_has_length_one_under_neutral_selection(n, paired):
-    """In each coordinate, so that the step size has no drift; pairs would make it shorter if nobody took them into account."""
+    """In each coordinate, so that the step size has no drift; pairs would make it shorter if nobody
+    took them into account.
+    """
     dim, rng, squares = 6, np.random.default_rng(0), []
     for _ in range(300):
-        normal, paths = Normal(np.zeros(dim), np.eye(dim)), cma.Paths(rng.standard_normal(dim), np.zeros(dim))
+        normal, paths = (
+            Normal(np.zeros(dim), np.eye(dim)),
+            cma.Paths(rng.standard_normal(dim), np.zeros(dim)),
+        )
         normal.settle(np.zeros(dim))
         z = rng.standard_normal((n // 2 if paired else n, dim))
-        cma.update(normal, paths, np.concatenate([z, -z]) if paired else z, rng.random(n), 9.0, paired=paired)
+        cma.update(
+            normal,
+            paths,
+            np.concatenate([z, -z]) if paired else z,
+            rng.random(n),
+            9.0,
+            paired=paired,
+        )
         squares.append(paths.s**2)
-    # the path began as a standard normal vector and has to be one afterwards: 1800 squares with a standard deviation of sqrt 2
+    # the path began as a standard normal vector and has to be one afterwards: 1800 squares with a
+    # standard deviation of sqrt 2
     assert np.mean(squares) == pytest.approx(1, abs=4 * np.sqrt(2 / 1800))
 
 
@@ -105,7 +132,9 @@ def test_the_model_of_a_quadratic_is_exact():
 
 
 def test_the_gradient_is_that_of_the_smoothed_function():
-    """Stein: for f = z^3 + ... the gradient of E f(m + z) at m = 0 is 3, although f' = 0 there; richer models make its error smaller."""
+    """Stein: for f = z^3 + ... the gradient of E f(m + z) at m = 0 is 3, although f' = 0 there;
+    richer models make its error smaller.
+    """
     rng = np.random.default_rng(0)
     plain, rich = [], []
     for _ in range(40):
@@ -124,12 +153,16 @@ def test_the_gradient_is_that_of_the_smoothed_function():
 def test_conjugate_gradients_agree_with_the_direct_solution():
     rng = np.random.default_rng(0)
     a, b = rng.standard_normal((200, 80)), rng.standard_normal(200)
-    assert np.allclose(quadratic._conjugate_gradients(a, b), np.linalg.lstsq(a, b, rcond=None)[0], atol=1e-5)
+    assert np.allclose(
+        quadratic._conjugate_gradients(a, b), np.linalg.lstsq(a, b, rcond=None)[0], atol=1e-5
+    )
 
 
 def test_the_box_allows_the_best_point_of_the_model_inside():
     """min (x - (2, 1))' H (x - (2, 1)) with x_0 <= 1: compared with the exact solution."""
-    space = make_space(np.ones(2), np.ones(2), np.zeros(2), np.full(2, -np.inf), np.array([1.0, np.inf]))
+    space = make_space(
+        np.ones(2), np.ones(2), np.zeros(2), np.full(2, -np.inf), np.array([1.0, np.inf])
+    )
     normal = Normal(np.zeros(2), 2 * np.eye(2))
     normal.settle(space.c)
     hessian = np.array([[2.0, 1.0], [1.0, 3.0]])
@@ -184,7 +217,9 @@ def test_an_archive_of_failures_has_no_rows():
     archive.add(np.ones((20, 2)), np.full(20, np.nan))
     assert archive.newest(10)[1].size == 0
     assert archive.best() is None
-    archive.add(np.array([[0.0, 0.0], [3.0, 0.0], [1.0, 0.0], [9.0, 9.0]]), np.array([1.0, 1.0, 1.0, 2.0]))
+    archive.add(
+        np.array([[0.0, 0.0], [3.0, 0.0], [1.0, 0.0], [9.0, 9.0]]), np.array([1.0, 1.0, 1.0, 2.0])
+    )
     x, value = archive.best()  # of the three best the one in their midst
     assert value == 1.0
     np.testing.assert_array_equal(x, [1.0, 0.0])

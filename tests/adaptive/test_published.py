@@ -1,4 +1,6 @@
-"""Published problems with noise on the inputs (Frohlich et al. 2020): the answer is the optimum of E f, not that of f or of its ranks."""
+"""Published problems with noise on the inputs (Frohlich et al. 2020): the answer is the optimum of
+E f, not that of f or of its ranks.
+"""
 
 import numpy as np
 import pytest
@@ -11,7 +13,11 @@ def sines(x):
 
 
 def mixture(x):
-    centres, widths, heights = np.array([[0.2, 0.2], [0.8, 0.2], [0.5, 0.7]]), np.array([0.2, 0.1, 0.1]), np.array([0.5, 0.7, 0.7])
+    centres, widths, heights = (
+        np.array([[0.2, 0.2], [0.8, 0.2], [0.5, 0.7]]),
+        np.array([0.2, 0.1, 0.1]),
+        np.array([0.5, 0.7, 0.7]),
+    )
     return -np.exp(-np.sum((x[:, None] - centres) ** 2, axis=2) / (2 * widths**2)) @ heights
 
 
@@ -24,12 +30,16 @@ def polynomial(points):
 
 def hartmann(x):
     a = np.array([[3, 10, 30], [0.1, 10, 35], [3, 10, 30], [0.1, 10, 35]])
-    p = 1e-4 * np.array([[3689, 1170, 2673], [4699, 4387, 7470], [1091, 8732, 5547], [381, 5743, 8828]])
+    p = 1e-4 * np.array(
+        [[3689, 1170, 2673], [4699, 4387, 7470], [1091, 8732, 5547], [381, 5743, 8828]]
+    )
     return -np.exp(-np.sum(a * (x[:, None] - p) ** 2, axis=2)) @ np.array([1, 1.2, 3, 3.2])
 
 
 def grid(dim, points):
-    """Nodes and weights of the expectation over N(0, I): the trapezoidal rule, which stands the kinks of clipped functions."""
+    """Nodes and weights of the expectation over N(0, I): the trapezoidal rule, which stands the
+    kinks of clipped functions.
+    """
     nodes = np.linspace(-6, 6, points)
     mesh = np.stack(np.meshgrid(*[nodes] * dim, indexing="ij"), axis=-1).reshape(-1, dim)
     weights = np.exp(-np.sum(mesh**2, axis=1) / 2)
@@ -56,6 +66,8 @@ def test_the_robust_optimum_is_found(name):
         start = np.random.default_rng([seed, 3]).uniform(low, high)
         noise = np.full(low.size, sigma**2)
         engine = run(f, start, (high - low) / 4, noise, 10_000, seed=seed, lower=low, upper=high)
-        regrets.append(weights @ (f(engine.mean + sigma * draws) - f(np.array(optimum) + sigma * draws)))
+        regrets.append(
+            weights @ (f(engine.mean + sigma * draws) - f(np.array(optimum) + sigma * draws))
+        )
     assert np.median(regrets) < allowed, regrets
     assert min(regrets) > -1e-3  # else the optimum of the table is none

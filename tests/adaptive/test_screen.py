@@ -1,4 +1,6 @@
-"""The model that chooses candidates: exact where it can be, trusted only as far as it orders points it has not seen."""
+"""The model that chooses candidates: exact where it can be, trusted only as far as it orders points
+it has not seen.
+"""
 
 import dataclasses
 
@@ -32,7 +34,9 @@ def a_run(cov, told=40, f=None):
 def test_a_quadratic_in_the_axes_of_the_search_is_learnt_exactly(cov):
     """And holds anywhere, whatever the search does afterwards."""
     run, space, rng = a_run(cov)
-    quadratic = lambda x: np.sum((1 + run.normal.whiten(space.to_y(x))) ** 2 * np.geomspace(1, 1000, DIM), axis=1)  # noqa: E731
+    quadratic = lambda x: np.sum(  # noqa: E731
+        (1 + run.normal.whiten(space.to_y(x))) ** 2 * np.geomspace(1, 1000, DIM), axis=1
+    )
     x, mean = 10 * rng.standard_normal((20, DIM)), run.normal.mean
     truth = quadratic(x)
     model = learn(run.archive.x[:40], quadratic(run.archive.x[:40]), space, run.normal)
@@ -43,7 +47,9 @@ def test_a_quadratic_in_the_axes_of_the_search_is_learnt_exactly(cov):
 
 
 def test_good_points_weigh_more(monkeypatch):
-    """The worse half of the values is random: the model follows the better half more closely than plain least squares do."""
+    """The worse half of the values is random: the model follows the better half more closely than
+    plain least squares do.
+    """
     run, space, rng = a_run(np.full(DIM, 0.04))
     x = space.to_x(run.normal.mean + run.normal.unwhiten(rng.standard_normal((400, DIM))))
     truth = ellipsoid(DIM, 1)[1](x)
@@ -75,7 +81,9 @@ def test_the_pool_is_bounded_and_given_up_with_its_search():
 
 
 def test_evaluated_and_not_evaluated_are_together_a_sample_of_the_marginal():
-    """Selection looks at the intended theta only: with the noise of the world on the evaluated ones, all are N(mean, marginal)."""
+    """Selection looks at the intended theta only: with the noise of the world on the evaluated
+    ones, all are N(mean, marginal).
+    """
     cov = np.diag(np.tile([0.5, 1.0, 2.0, 0.1], 2))
     run, space, rng = a_run(cov)
     theta = screen.draw(run, space, 8000, rng)
@@ -88,7 +96,11 @@ def test_evaluated_and_not_evaluated_are_together_a_sample_of_the_marginal():
 
 def test_trust_follows_the_order_of_points_not_yet_seen():
     _, right = ellipsoid(DIM, 100)
-    for f, grows in ((right, True), (lambda x: np.sqrt(right(x)), True), (lambda x: np.random.default_rng(5).random(len(x)), False)):
+    for f, grows in (
+        (right, True),
+        (lambda x: np.sqrt(right(x)), True),
+        (lambda x: np.random.default_rng(5).random(len(x)), False),
+    ):
         run, space, rng = a_run(np.full(DIM, 0.04))
         run.breadth = 2.0
         for _ in range(6):
@@ -123,7 +135,8 @@ def test_the_final_phase_is_not_screened():
     run.phase = "newton"
     theta = screen.draw(run, space, 8, rng)
     assert theta.shape == (8, DIM)
-    assert np.allclose(theta.mean(axis=0) + space.bias, space.to_x(run.normal.mean))  # whole pairs: nothing was selected
+    # whole pairs: nothing was selected
+    assert np.allclose(theta.mean(axis=0) + space.bias, space.to_x(run.normal.mean))
     assert run.pool.size == 0
 
 
@@ -137,8 +150,12 @@ def test_nothing_is_screened_or_mirrored_where_x_is_not_measured():
     x, _ = screen.population(run, space, theta, np.arange(8.0))
     assert len(x) == 8
     assert run.breadth == before
-    assert screen.mirrors(make_space(np.ones(8), np.ones(8), np.zeros(8), np.full(8, -np.inf), np.full(8, np.inf)))
-    assert not screen.mirrors(make_space(np.ones(7), np.ones(7), np.zeros(7), np.full(7, -np.inf), np.full(7, np.inf)))
+    assert screen.mirrors(
+        make_space(np.ones(8), np.ones(8), np.zeros(8), np.full(8, -np.inf), np.full(8, np.inf))
+    )
+    assert not screen.mirrors(
+        make_space(np.ones(7), np.ones(7), np.zeros(7), np.full(7, -np.inf), np.full(7, np.inf))
+    )
 
 
 def test_draws_come_in_mirrored_pairs_however_they_are_asked_for():
@@ -148,15 +165,21 @@ def test_draws_come_in_mirrored_pairs_however_they_are_asked_for():
     assert np.array_equal(rows[::2], -rows[1::2])
     assert len(np.unique(np.abs(rows[:, 0]))) == 8
     many = screen.mirrored(run, 40_000, DIM, np.random.default_rng(0))
-    assert np.allclose(np.cov(many.T), np.eye(DIM), atol=0.04)  # each entry has a standard error of .01
+    # each entry has a standard error of .01
+    assert np.allclose(np.cov(many.T), np.eye(DIM), atol=0.04)
 
 
 @pytest.mark.parametrize("sigma", [0.0, 0.1])
 def test_screening_saves_evaluations(sigma, monkeypatch):
-    """A sharp ridge in ten dimensions, 5 seeds: evaluations until the mean is near its end, without screening / with it."""
+    """A sharp ridge in ten dimensions, 5 seeds: evaluations until the mean is near its end, without
+    screening / with it.
+    """
 
     def needed(seed):
-        world, engine = np.random.default_rng(seed), Adaptive(np.full(10, 3.0), 2.0, np.full(10, sigma**2), rng=np.random.default_rng(seed))
+        world, engine = (
+            np.random.default_rng(seed),
+            Adaptive(np.full(10, 3.0), 2.0, np.full(10, sigma**2), rng=np.random.default_rng(seed)),
+        )
         ridge = lambda x: x[:, 0] ** 2 + 100 * np.sqrt(np.sum(x[:, 1:] ** 2, axis=1))  # noqa: E731
         while ridge(engine.mean[None])[0] > 10 and engine.evaluations < 3000:
             theta = engine.ask()

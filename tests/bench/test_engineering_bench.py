@@ -1,4 +1,6 @@
-"""The engineering problems, from settings to table, pictures and report; searches are short here."""
+"""The engineering problems, from settings to table, pictures and report; searches are short
+here.
+"""
 
 import dataclasses
 import io
@@ -19,7 +21,12 @@ from phenes.problems.engineering import COATING_SHARED, ENGINEERING, FILTER, LAU
 from phenes.store import Store
 
 TINY = Settings(
-    problems=("filter", "regulator"), contenders=("nominal", "cmaes-x", "phenes", "best known"), seeds=1, scale=0.1, draws=500, sketch=50
+    problems=("filter", "regulator"),
+    contenders=("nominal", "cmaes-x", "phenes", "best known"),
+    seeds=1,
+    scale=0.1,
+    draws=500,
+    sketch=50,
 )
 
 
@@ -36,7 +43,12 @@ def store(tmp_path_factory):
         path = engineering.run(TINY, out, progress=lambda done, total: calls.append((done, total)))
         assert calls[-1][0] == calls[-1][1]
         before = len(calls)
-        assert engineering.run(TINY, out, resume=True, progress=lambda done, total: calls.append((done, total))) == path
+        assert (
+            engineering.run(
+                TINY, out, resume=True, progress=lambda done, total: calls.append((done, total))
+            )
+            == path
+        )
         assert len(calls) == before + 1  # nothing was left to do
     with Store(path, create=False) as store:
         yield store
@@ -44,7 +56,9 @@ def store(tmp_path_factory):
 
 def test_every_contender_has_its_seeds(store):
     results = load(store)
-    assert {p: {c: runs.mean.size for c, runs in each.items()} for p, each in results.runs.items()} == {
+    assert {
+        p: {c: runs.mean.size for c, runs in each.items()} for p, each in results.runs.items()
+    } == {
         "filter": {"nominal": 1, "cmaes-x": 2, "phenes": 2, "best known": 1},
         "regulator": {"nominal": 1, "cmaes-x": 1, "phenes": 1, "best known": 1},
     }
@@ -56,16 +70,28 @@ def test_every_contender_has_its_seeds(store):
 
 def test_a_search_from_the_screened_design_needs_one():
     screened = CONTENDERS["phenes-screened"]
-    assert [name for name, problem in ENGINEERING.items() if screened.takes_part(problem)] == ["coating", "coating-shared"]
-    path = screened.run(dataclasses.replace(FILTER, screened=FILTER.optimum), 60, np.array([0, 60]), 0)
+    assert [name for name, problem in ENGINEERING.items() if screened.takes_part(problem)] == [
+        "coating",
+        "coating-shared",
+    ]
+    path = screened.run(
+        dataclasses.replace(FILTER, screened=FILTER.optimum), 60, np.array([0, 60]), 0
+    )
     np.testing.assert_array_equal(path.points[0], FILTER.optimum)
 
 
 def test_designs_are_judged_by_the_same_fresh_builds(store):
     results = load(store)
     for problem in ("filter", "regulator"):
-        nominal, expected = results.runs[problem]["nominal"], ENGINEERING[problem].assess(ENGINEERING[problem].nominal, 500)
-        assert (nominal.mean[0], nominal.share[0], nominal.p95[0]) == (expected.mean, expected.share, expected.p95)
+        nominal, expected = (
+            results.runs[problem]["nominal"],
+            ENGINEERING[problem].assess(ENGINEERING[problem].nominal, 500),
+        )
+        assert (nominal.mean[0], nominal.share[0], nominal.p95[0]) == (
+            expected.mean,
+            expected.share,
+            expected.p95,
+        )
         assert results.runs[problem]["best known"].mean[0] > nominal.mean[0]
 
 
@@ -73,7 +99,10 @@ def test_table_summary_report_and_pictures(store):
     console = Console(width=200, record=True, file=io.StringIO())
     console.print(engineering.table(store))
     text = console.export_text()
-    assert all(name in text for name in (*TINY.contenders, "LC filter, 300 builds", "pendulum regulator, 1000 builds"))
+    assert all(
+        name in text
+        for name in (*TINY.contenders, "LC filter, 300 builds", "pendulum regulator, 1000 builds")
+    )
     summary = json.loads(json.dumps(engineering.summary(store)))
     assert summary["settings"]["builds"] == {"filter": 300, "regulator": 1000}
     assert summary["verdicts"] == []  # of a tenth of the builds nothing is asked
@@ -88,16 +117,39 @@ def test_table_summary_report_and_pictures(store):
 def test_verdicts_are_by_medians():
     def runs(means, shares):
         few = np.zeros((len(means), 2))
-        return overview.Runs(few, few, few, few, np.array(means), np.zeros(2), np.array(shares), np.zeros(2), np.zeros(2))
+        return overview.Runs(
+            few,
+            few,
+            few,
+            few,
+            np.array(means),
+            np.zeros(2),
+            np.array(shares),
+            np.zeros(2),
+            np.zeros(2),
+        )
 
-    both = {"phenes": runs([0.91, 0.93], [0.91, 0.93]), "pycma": runs([0.8, 0.9], [0.8, 0.9]), "cmaes": runs([0.9, 0.98], [0.9, 0.98])}
-    yielded, against = overview.verdicts(overview.Results(dataclasses.replace(TINY, scale=1.0), "", "done", {"filter": both}))
+    both = {
+        "phenes": runs([0.91, 0.93], [0.91, 0.93]),
+        "pycma": runs([0.8, 0.9], [0.8, 0.9]),
+        "cmaes": runs([0.9, 0.98], [0.9, 0.98]),
+    }
+    yielded, against = overview.verdicts(
+        overview.Results(dataclasses.replace(TINY, scale=1.0), "", "done", {"filter": both})
+    )
     assert (yielded.holds, yielded.measured) == (True, "92.0%")
     assert not against.holds
     assert against.measured == "0.92 against 0.94 (cmaes)"
 
 
-@pytest.mark.parametrize("name", [name for name, contender in CONTENDERS.items() if not contender.fixed and contender.takes_part(FILTER)])
+@pytest.mark.parametrize(
+    "name",
+    [
+        name
+        for name, contender in CONTENDERS.items()
+        if not contender.fixed and contender.takes_part(FILTER)
+    ],
+)
 def test_every_search_recommends_within_its_builds(name):
     pytest.importorskip(CONTENDERS[name].module)
     path = CONTENDERS[name].run(FILTER, 120, np.array([60, 120]), 0)
@@ -106,7 +158,9 @@ def test_every_search_recommends_within_its_builds(name):
     assert not np.array_equal(path.points[-1], FILTER.x0)
     again = CONTENDERS[name].run(FILTER, 120, np.array([60, 120]), 0)
     np.testing.assert_array_equal(again.points, path.points)
-    assert not np.array_equal(CONTENDERS[name].run(FILTER, 120, np.array([60, 120]), 1).points, path.points)
+    assert not np.array_equal(
+        CONTENDERS[name].run(FILTER, 120, np.array([60, 120]), 1).points, path.points
+    )
 
 
 def test_the_workshop_realises_errors_of_the_problem():
@@ -122,7 +176,9 @@ def test_the_workshop_realises_errors_of_the_problem():
 
 
 def test_theta_stays_in_its_box():
-    np.testing.assert_array_equal(searches.outside(LAUNCH, np.full((1, 2), 100.0))[0], LAUNCH.bounds[:, 1])
+    np.testing.assert_array_equal(
+        searches.outside(LAUNCH, np.full((1, 2), 100.0))[0], LAUNCH.bounds[:, 1]
+    )
 
 
 def test_the_papers_es_comes_closer_to_the_known_optimum():
@@ -138,7 +194,9 @@ def test_parts_and_settings():
     assert settings.draws >= 20_000
     parts = settings.parts
     assert len({part.key for part in parts}) == len(parts)
-    assert {part.contender for part in parts if part.problem == "filter"} == set(settings.contenders) - {"screened"}
+    assert {part.contender for part in parts if part.problem == "filter"} == set(
+        settings.contenders
+    ) - {"screened"}
     assert set(RIVALS) <= set(settings.contenders)
     assert Settings.from_stored(json.loads(json.dumps(dataclasses.asdict(settings)))) == settings
     assert Settings.quick().scale < 1
@@ -169,5 +227,8 @@ def test_misuse_is_named(wrong, said):
 
 def test_what_is_not_installed_is_named(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "cma" else True)
-    with pytest.raises(ValueError, match=r"need cma, not installed: choose --contenders, or pip install -e '\.\[bench\]'"):
+    with pytest.raises(
+        ValueError,
+        match=r"need cma, not installed: choose --contenders, or pip install -e '\.\[bench\]'",
+    ):
         check_installed(["pycma", OURS])

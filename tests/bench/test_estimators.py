@@ -9,7 +9,9 @@ from rich.console import Console
 from phenes.bench import estimators
 from phenes.bench.estimators import Ratio, Row, Settings, cells, measure
 
-TINY = Settings(dims=(3,), ratios=(0.5,), samples=16_000, full_dim=None, noise_dim=None, auxiliaries=8)
+TINY = Settings(
+    dims=(3,), ratios=(0.5,), samples=16_000, full_dim=None, noise_dim=None, auxiliaries=8
+)
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +25,9 @@ def by_name(rows: list[Row]) -> dict[str, Row]:
 
 def only(cell: cells.Cell, name: str) -> cells.Cell:
     """The cell with one estimator, and the one it is compared with."""
-    return cell._replace(plain={"phenotype": cell.plain["phenotype"], name: cell.plain[name]}, pairs={})
+    return cell._replace(
+        plain={"phenotype": cell.plain["phenotype"], name: cell.plain[name]}, pairs={}
+    )
 
 
 def test_theory_agrees_with_measurement(rows):
@@ -39,7 +43,10 @@ def test_theory_agrees_with_measurement(rows):
 
 def test_theory_is_what_the_formulas_say(rows):
     c, row = 0.5, by_name(rows)
-    assert (row["genotype"].score_mean.theory, row["genotype"].score_spread.theory) == (1 + c, (1 + c) ** 2)
+    assert (row["genotype"].score_mean.theory, row["genotype"].score_spread.theory) == (
+        1 + c,
+        (1 + c) ** 2,
+    )
     assert row["reparameterised"].score_mean.theory == 1 + 1 / c
     assert row["information_mix"].score_mean.theory == 1.0
 
@@ -52,7 +59,9 @@ def test_a_wrong_theory_is_noticed(rows):
     assert Ratio(measured.value, measured.se).agrees is None
 
 
-@pytest.mark.parametrize(("value", "agrees"), [(1.39, True), (1.41, False), (0.61, True), (0.59, False)])
+@pytest.mark.parametrize(
+    ("value", "agrees"), [(1.39, True), (1.41, False), (0.61, True), (0.59, False)]
+)
 def test_agrees_means_four_standard_errors(value, agrees):
     assert Ratio(value, 0.1, 1.0).agrees is agrees
 
@@ -72,7 +81,9 @@ def test_the_order_of_variances(rows):
     """phenotype <= exchangeable <= genotype in the second moment of the score."""
     row = by_name(rows)
     for part in ("score_mean", "score_spread"):
-        joint, coordinates, geno = (getattr(row[e], part) for e in ("exchangeable", "exchangeable_coordinates", "genotype"))
+        joint, coordinates, geno = (
+            getattr(row[e], part) for e in ("exchangeable", "exchangeable_coordinates", "genotype")
+        )
         assert 1 < coordinates.value < geno.value
         assert 1 < joint.value < geno.value
         assert joint.value - 1 > 4 * joint.se
@@ -85,7 +96,9 @@ def test_unbiased_estimators_show_no_bias(rows):
 
 
 def test_bias_is_seen_where_there_is_one(monkeypatch):
-    """Laplace noise: the linear guess at the posterior misses the spread by far more than its standard error."""
+    """Laplace noise: the linear guess at the posterior misses the spread by far more than its
+    standard error.
+    """
     cell = next(cell for cell in cells.cells_of_other_laws(2, {}) if cell.noise == "Laplace")
     monkeypatch.setattr(cells, "cells_of", lambda settings: [only(cell, "biased_linear")])
     row = by_name(estimators.run(TINY))["biased_linear"]
@@ -95,7 +108,9 @@ def test_bias_is_seen_where_there_is_one(monkeypatch):
 
 
 def test_full_covariance_cell_keeps_the_isotropic_ratios(monkeypatch):
-    monkeypatch.setattr(cells, "cells_of", lambda settings: [only(cells.full_cell(3, 0.5, {}), "genotype")])
+    monkeypatch.setattr(
+        cells, "cells_of", lambda settings: [only(cells.full_cell(3, 0.5, {}), "genotype")]
+    )
     assert by_name(estimators.run(TINY))["genotype"].agrees
 
 
@@ -117,16 +132,21 @@ def test_table_shows_every_row(rows):
 
 def test_progress_counts_cells(monkeypatch):
     seen = []
-    monkeypatch.setattr(cells, "cells_of", lambda settings: [cells.isotropic_cell(3, c, {}) for c in (0.5, 1.0)])
+    monkeypatch.setattr(
+        cells, "cells_of", lambda settings: [cells.isotropic_cell(3, c, {}) for c in (0.5, 1.0)]
+    )
     estimators.run(TINY, lambda done, total: seen.append((done, total)))
     assert seen == [(1, 2), (2, 2)]
 
 
 def test_one_compilation_serves_all_ratios(monkeypatch):
-    monkeypatch.setattr(cells, "cells_of", lambda settings: [cells.isotropic_cell(3, c, {}) for c in (0.25, 0.75)])
+    monkeypatch.setattr(
+        cells, "cells_of", lambda settings: [cells.isotropic_cell(3, c, {}) for c in (0.25, 0.75)]
+    )
     before = measure.measured._cached._cache_size()
     estimators.run(TINY)
-    assert measure.measured._cached._cache_size() - before <= 3  # plain, auxiliary (none here), pairs
+    # plain, auxiliary (none here), pairs
+    assert measure.measured._cached._cache_size() - before <= 3
 
 
 @pytest.mark.parametrize("wrong", [{"samples": 100}, {"dims": (0,)}, {"ratios": (-1.0,)}])

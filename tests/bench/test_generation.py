@@ -45,7 +45,9 @@ def growth() -> list[Row]:
 def test_every_contender_has_a_time_and_a_ratio(rows):
     assert len(rows) == 10
     for row in rows:
-        assert row.note == "not installed" or (row.low <= row.seconds <= row.high and row.ratio > 0), row
+        assert row.note == "not installed" or (
+            row.low <= row.seconds <= row.high and row.ratio > 0
+        ), row
     assert next(row for row in rows if row.name == REFERENCE).ratio == 1.0
 
 
@@ -75,10 +77,17 @@ def test_a_missing_peer_is_a_row_that_says_so(monkeypatch):
 
     comparing = sys.modules["phenes.bench.generation.compare"]
     monkeypatch.setattr(comparing.importlib, "import_module", nothing)
-    monkeypatch.setattr(comparing, "rounds", lambda contenders, *rest: {c.name: [1.0] for c in contenders})
+    monkeypatch.setattr(
+        comparing, "rounds", lambda contenders, *rest: {c.name: [1.0] for c in contenders}
+    )
     rows = generation.compare(3, SMALL)
     missing = [row for row in rows if row.note == "not installed"]
-    assert [row.name for row in missing] == ["pycma", "cmaes", "evosax CMA_ES, compiled loop", "evosax CMA_ES, ask and tell"]
+    assert [row.name for row in missing] == [
+        "pycma",
+        "cmaes",
+        "evosax CMA_ES, compiled loop",
+        "evosax CMA_ES, ask and tell",
+    ]
     assert all(row.seconds is None for row in missing)
     generation.table(rows)
 
@@ -99,16 +108,26 @@ def test_memory_is_a_few_populations(q):
 
 
 def test_work_grows_as_the_families_promise():
-    """O(N d) for isotropic and diagonal search, O(N d^2) for full covariance as long as d is not far above N, in operations: what the
-    clock says, with other work on the machine, is for `phenes bench generation`."""
+    """O(N d) for isotropic and diagonal search, O(N d^2) for full covariance as long as d is not
+    far above N, in operations: what the clock says, with other work on the machine, is for `phenes
+    bench generation`."""
 
     def exponent(q, *dims):
         few, many = (compile_generation(ours.set_up(q(d), N)).operations for d in dims)
         return np.log(many / few) / np.log(dims[1] / dims[0])
 
-    assert exponent(lambda d: phenes.search.IsotropicGaussian(ours.start_of(d), 0.5), 1000, 10_000) < 1.05
-    assert exponent(lambda d: phenes.search.DiagonalGaussian(ours.start_of(d), 0.5), 1000, 10_000) < 1.05
-    assert exponent(lambda d: phenes.search.Gaussian(ours.start_of(d), 0.25 * np.eye(d)), 50, 100) < 2.4
+    assert (
+        exponent(lambda d: phenes.search.IsotropicGaussian(ours.start_of(d), 0.5), 1000, 10_000)
+        < 1.05
+    )
+    assert (
+        exponent(lambda d: phenes.search.DiagonalGaussian(ours.start_of(d), 0.5), 1000, 10_000)
+        < 1.05
+    )
+    assert (
+        exponent(lambda d: phenes.search.Gaussian(ours.start_of(d), 0.25 * np.eye(d)), 50, 100)
+        < 2.4
+    )
 
 
 def test_memory_grows_as_the_families_promise(growth):
@@ -129,17 +148,30 @@ def test_the_pieces_are_not_hoisted_out_of_their_loops():
 def test_a_run_compiles_once():
     """Another key, another q0 of the same shape: the same program."""
     problem = phenes.OIU(phenes.inputs.GaussianNoise(0.1), lambda x: -jnp.sum(x**2))
-    strategy = phenes.es(problem.p, phenes.estimators.phenotype, phenes.weightings.log_ranks, optax.sgd(0.05), 10)
+    strategy = phenes.es(
+        problem.p, phenes.estimators.phenotype, phenes.weightings.log_ranks, optax.sgd(0.05), 10
+    )
     loop = jax.jit(lambda key, q: phenes.run(key, problem, strategy, q, 5))
     for seed in range(3):
-        loop(jax.random.key(seed), phenes.search.IsotropicGaussian(np.full(4, float(seed)), 1.0 + seed))
+        loop(
+            jax.random.key(seed),
+            phenes.search.IsotropicGaussian(np.full(4, float(seed)), 1.0 + seed),
+        )
     assert loop._cache_size() == 1
 
 
 def test_ask_and_tell_compile_once():
     problem = phenes.OIU(phenes.inputs.GaussianNoise(0.1), lambda x: -jnp.sum(x**2))
-    strategy = phenes.es(problem.p, phenes.estimators.phenotype, phenes.weightings.log_ranks, optax.sgd(0.05, momentum=0.9), 10)
-    ask = jax.jit(lambda key, state: problem.realise(key, state.generation, strategy.ask(key, state)))
+    strategy = phenes.es(
+        problem.p,
+        phenes.estimators.phenotype,
+        phenes.weightings.log_ranks,
+        optax.sgd(0.05, momentum=0.9),
+        10,
+    )
+    ask = jax.jit(
+        lambda key, state: problem.realise(key, state.generation, strategy.ask(key, state))
+    )
     tell = jax.jit(strategy.tell)
     key, state = jax.random.key(0), strategy.init(phenes.search.IsotropicGaussian(np.zeros(4), 1.0))
     for _ in range(3):

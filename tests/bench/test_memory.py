@@ -1,4 +1,6 @@
-"""The bench of memory measures what it says; `phenes bench memory` goes on to a million evaluations."""
+"""The bench of memory measures what it says; `phenes bench memory` goes on to a million
+evaluations.
+"""
 
 import pytest
 
@@ -9,7 +11,9 @@ pytestmark = pytest.mark.machine
 
 
 def test_a_short_run_is_measured_in_a_process_of_its_own():
-    (row,) = memory.run(memory.Settings(marks=(40, 80), kinds=("with a checkpoint",), dim=2, popsize=20))
+    (row,) = memory.run(
+        memory.Settings(marks=(40, 80), kinds=("with a checkpoint",), dim=2, popsize=20)
+    )
     assert row.evaluations == (40, 80)
     assert all(20 < size < 5000 for size in row.megabytes)
     assert memory.table([row]).row_count == 1
@@ -19,8 +23,8 @@ def test_a_short_run_is_measured_in_a_process_of_its_own():
 def test_what_is_held_is_seen():
     """In a fresh process: this one may have free pages left from earlier tests."""
     grown = measured(
-        "import numpy as np; from phenes.bench import memory; before = memory.resident(); held = np.ones(100_000_000 // 8);"
-        "print(memory.resident() - before)"
+        "import numpy as np; from phenes.bench import memory; before = memory.resident(); held ="
+        " np.ones(100_000_000 // 8);print(memory.resident() - before)"
     )
     assert 90 < grown < 130
 

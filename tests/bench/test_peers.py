@@ -14,12 +14,18 @@ from phenes.bench.peers.contenders import PEERS
 from phenes.bench.peers.settings import Part, Problem, Settings, held_out
 from phenes.store import Store
 
-needs_peers = pytest.mark.skipif(any(importlib.util.find_spec(m) is None for m in ("cma", "cmaes", "evosax")), reason="peers are extras")
+needs_peers = pytest.mark.skipif(
+    any(importlib.util.find_spec(m) is None for m in ("cma", "cmaes", "evosax")),
+    reason="peers are extras",
+)
 
 
 class TestSettings:
     def test_the_grid_is_apart_from_the_conditions(self):
-        a, b = Settings(dims=(10,), instances=(1,)), Settings(dims=(40,), instances=(4, 5), peers=("phenes",))
+        a, b = (
+            Settings(dims=(10,), instances=(1,)),
+            Settings(dims=(40,), instances=(4, 5), peers=("phenes",)),
+        )
         assert a.conditions == b.conditions
         assert a.conditions != dataclasses.replace(a, seeds=6).conditions
         assert set(a.peers) == set(PEERS)
@@ -27,7 +33,15 @@ class TestSettings:
     def test_without_noise_only_unimodal_functions_and_no_twins(self):
         parts = Settings(sigmas=(0.0,)).parts
         assert {p.problem.function for p in parts} == set(range(1, 15)) - {3, 4}
-        assert {p.peer for p in parts} == {"phenes", "pycma", "pycma-100", "cmaes", "cmaes-lra", "evosax-cma", "evosax-snes"}
+        assert {p.peer for p in parts} == {
+            "phenes",
+            "pycma",
+            "pycma-100",
+            "cmaes",
+            "cmaes-lra",
+            "evosax-cma",
+            "evosax-snes",
+        }
 
     def test_keys_are_read_back(self):
         problem = Problem(40, 0.01, 7, 4)
@@ -79,7 +93,9 @@ TINY = Settings(
 def tiny(tmp_path_factory):
     """From settings to report, on two processes."""
     out, calls = tmp_path_factory.mktemp("peers"), []
-    path = peers.run(TINY, out, progress=lambda done, total: calls.append((done, total)), processes=2)
+    path = peers.run(
+        TINY, out, progress=lambda done, total: calls.append((done, total)), processes=2
+    )
     return path, calls
 
 
@@ -114,16 +130,24 @@ class TestEndToEnd:
             summary = json.loads(json.dumps(peers.summary(store), allow_nan=False))
             assert peers.table(store).row_count == 2
         assert [group["held_out"] for group in summary["groups"]] == [False, True]
-        assert all(sum(group[w] for w in ("win", "tie", "loss", "none")) == 2 for group in summary["groups"])
+        assert all(
+            sum(group[w] for w in ("win", "tie", "loss", "none")) == 2
+            for group in summary["groups"]
+        )
         assert summary["rivals"] == ["pycma-x", "cmaes"]
 
     def test_resume_adds_what_is_asked_and_keeps_the_rest(self, tiny, tmp_path, monkeypatch):
         given = self.spy(monkeypatch)
         path = tmp_path / tiny[0].name
         path.write_bytes(tiny[0].read_bytes())
-        more = dataclasses.replace(TINY, functions=(1, 2), instances=(4,), peers=("phenes", "cmaes"))
+        more = dataclasses.replace(
+            TINY, functions=(1, 2), instances=(4,), peers=("phenes", "cmaes")
+        )
         peers.run(more, tmp_path, resume=True, processes=1)
-        assert {t[0] for t in given if isinstance(t[1], Part)} == {"d3/s0.1/f02/i4/phenes", "d3/s0.1/f02/i4/cmaes"}
+        assert {t[0] for t in given if isinstance(t[1], Part)} == {
+            "d3/s0.1/f02/i4/phenes",
+            "d3/s0.1/f02/i4/cmaes",
+        }
         assert [t[0].key for t in given if not isinstance(t[1], Part)] == ["d3/s0.1/f02/i4"]
         with Store(path) as store:
             assert len(results.load(store).problems) == 5
@@ -145,7 +169,9 @@ class TestEndToEnd:
         path = tmp_path / tiny[0].name
         path.write_bytes(tiny[0].read_bytes())
         self.spy(monkeypatch)
-        other = dataclasses.replace(TINY, functions=(1,), instances=(4,), peers=("phenes", "cmaes"), seeds=1)
+        other = dataclasses.replace(
+            TINY, functions=(1,), instances=(4,), peers=("phenes", "cmaes"), seeds=1
+        )
         peers.run(other, tmp_path, resume=True, renew=other.peers)
         with Store(path) as store:
             loaded = results.load(store)
@@ -170,14 +196,22 @@ class TestEndToEnd:
         def each(compute, tasks, n):
             for task in tasks:
                 failed = isinstance(task[1], Part) and task[1].peer == "cmaes"
-                yield workers.Done(task, None if failed else compute(task), "Traceback\nKeyError: 'x'" if failed else None, 0.1)
+                yield workers.Done(
+                    task,
+                    None if failed else compute(task),
+                    "Traceback\nKeyError: 'x'" if failed else None,
+                    0.1,
+                )
 
         monkeypatch.setattr(workers, "each", each)
         few = dataclasses.replace(TINY, functions=(1,), instances=(4,), peers=("phenes", "cmaes"))
         with pytest.raises(RuntimeError, match=r"d3/s0.1/f01/i4/cmaes failed .*KeyError"):
             peers.run(few, tmp_path)
         with Store(tmp_path / peers.FILE) as store:
-            assert {about.experiment: about.status for about in store.runs()} == {"peers/phenes": "done", "peers/cmaes": "failed"}
+            assert {about.experiment: about.status for about in store.runs()} == {
+                "peers/phenes": "done",
+                "peers/cmaes": "failed",
+            }
 
     @staticmethod
     def spy(monkeypatch):

@@ -13,7 +13,10 @@ from phenes.bench.peers.restarts import Restarts
 from phenes.bench.peers.settings import Part, Problem, Settings
 from phenes.bench.peers.world import Exhausted, World
 
-needs_peers = pytest.mark.skipif(any(importlib.util.find_spec(m) is None for m in ("cma", "cmaes", "evosax")), reason="peers are extras")
+needs_peers = pytest.mark.skipif(
+    any(importlib.util.find_spec(m) is None for m in ("cma", "cmaes", "evosax")),
+    reason="peers are extras",
+)
 
 
 def sphere(x):
@@ -24,8 +27,12 @@ def sphere(x):
 class TestContenders:
     @pytest.mark.parametrize("name", PEERS)
     def test_each_of_them_optimises(self, name):
-        """The sphere in three dimensions: the gap to the optimum falls to a twentieth, for the paper's small steps it only falls."""
-        settings = Settings(seeds=2, budget=500, checkpoints=8, draws=256, start=3.0, sigma0=1.0, peers=(name,))
+        """The sphere in three dimensions: the gap to the optimum falls to a twentieth, for the
+        paper's small steps it only falls.
+        """
+        settings = Settings(
+            seeds=2, budget=500, checkpoints=8, draws=256, start=3.0, sigma0=1.0, peers=(name,)
+        )
         record = part.compute(settings, Part(Problem(3, 0.1, 1, 4), name))
         assert record["F"].shape == record["evaluations"].shape == (2, 8)
         assert record["points"].shape == (2, 8, 3)
@@ -45,7 +52,9 @@ class TestContenders:
         settings = Settings(seeds=3)
         for problem in (Problem(3, 0.1, 1, 1), Problem(3, 0.5, 20, 4)):
             starts = [part.start(settings, problem, seed) for seed in range(3)]
-            np.testing.assert_array_equal(starts[1], part.start(settings, Problem(3, 0.01, 2, 2), 1))
+            np.testing.assert_array_equal(
+                starts[1], part.start(settings, Problem(3, 0.01, 2, 2), 1)
+            )
             assert np.all(np.abs(starts) <= 4)
 
     @pytest.mark.parametrize("told_x", [True, False])
@@ -53,34 +62,57 @@ class TestContenders:
         world, seen = World(sphere, 0.5, 1000, np.random.default_rng(0)), {}
         realised = []
         real_call = World.__call__
-        monkeypatch.setattr(World, "__call__", lambda self, theta: realised.append((theta, out := real_call(self, theta))) or out)
+        monkeypatch.setattr(
+            World,
+            "__call__",
+            lambda self, theta: realised.append((theta, out := real_call(self, theta))) or out,
+        )
         start = Start(np.zeros(3), 1.0, 0.5, 0)
-        for search, inner in ((s := Pycma(start, told_x=told_x), s.es), (c := Cmaes(start, told_x=told_x), c.cma)):
+        for search, inner in (
+            (s := Pycma(start, told_x=told_x), s.es),
+            (c := Cmaes(start, told_x=told_x), c.cma),
+        ):
             tell = inner.tell
             inner.tell = lambda *a, tell=tell: seen.update(told=a) or tell(*a)
             search.step(world)
             theta, (x, _) = realised[-1]
-            told = np.array(seen["told"][0] if len(seen["told"]) == 2 else [point for point, _ in seen["told"][0]])
+            told = np.array(
+                seen["told"][0]
+                if len(seen["told"]) == 2
+                else [point for point, _ in seen["told"][0]]
+            )
             expected, other = (x, theta) if told_x else (theta, x)
-            # cmaes sorts its list in place, and pycma may shorten injected points that are too far out
+            # cmaes sorts its list in place, and pycma may shorten injected points that are too far
+            # out
             assert np.min(np.abs(told[:, None] - expected[None]).max(axis=2), axis=1).max() < 1e-9
             assert not np.any(np.all(np.abs(told[:, None] - other[None]) < 1e-9, axis=2))
 
     @pytest.mark.parametrize("told_x", [True, False])
     def test_phenes_is_told_x_or_not(self, told_x):
-        world, search = World(sphere, 0.5, 1000, np.random.default_rng(0)), Phenes(Start(np.zeros(3), 1.0, 0.5, 0), 1000, told_x)
+        world, search = (
+            World(sphere, 0.5, 1000, np.random.default_rng(0)),
+            Phenes(Start(np.zeros(3), 1.0, 0.5, 0), 1000, told_x),
+        )
         seen, tell = [], search.opt.tell
-        search.opt.tell = lambda theta, f, realised: seen.append(realised) or tell(theta, f, realised)
+        search.opt.tell = lambda theta, f, realised: (
+            seen.append(realised) or tell(theta, f, realised)
+        )
         search.step(world)
         assert (seen[0] is not None) == told_x
         np.testing.assert_array_equal(search.mean, search.opt.result.x)
 
     def test_evaluations_of_the_noise_handler_are_counted(self):
-        world = World(lambda x: np.random.default_rng(len(x)).standard_normal(len(x)), 0.5, 100_000, np.random.default_rng(0))
+        world = World(
+            lambda x: np.random.default_rng(len(x)).standard_normal(len(x)),
+            0.5,
+            100_000,
+            np.random.default_rng(0),
+        )
         search = PycmaNoiseHandler(Start(np.zeros(3), 1.0, 0.5, 0))
         for _ in range(60):
             search.step(world)
-        assert search.handler.evaluations > 2  # values without information: it asks for more of them
+        # values without information: it asks for more of them
+        assert search.handler.evaluations > 2
         assert world.count > 60 * (search.popsize + 2)
 
 
@@ -128,7 +160,9 @@ class TestRestarts:
     def test_the_answer_is_that_of_the_run_that_looks_best(self):
         search, made, world = self.run(20 * 12, length=20)
         ended = [start.mean for start in made[:-1]]
-        np.testing.assert_array_equal(search.recommended(world), min(ended, key=lambda m: np.sum(m**2)))
+        np.testing.assert_array_equal(
+            search.recommended(world), min(ended, key=lambda m: np.sum(m**2))
+        )
 
     def test_a_young_run_is_not_yet_believed(self):
         search, _, world = self.run(20, length=20)

@@ -1,4 +1,6 @@
-"""F with common random numbers, the world, evaluations to targets, and verdicts on made-up results."""
+"""F with common random numbers, the world, evaluations to targets, and verdicts on made-up
+results.
+"""
 
 import math
 
@@ -32,7 +34,9 @@ class TestObjective:
         assert objective._population(21, 3)._cache_size() == 1
 
     def test_smoothed_sphere_is_known(self):
-        """E |x - o|^2 = |theta - o|^2 + d sigma^2; in antithetic pairs only the mean of |z|^2 errs, and not in differences."""
+        """E |x - o|^2 = |theta - o|^2 + d sigma^2; in antithetic pairs only the mean of |z|^2 errs,
+        and not in differences.
+        """
         f = objective.Objective(Problem(5, 0.3, 1, 4), Settings(draws=4000))
         points = np.random.default_rng(1).uniform(-4, 4, (21, 5))
         exact = sphere(points - f.optimum) + 5 * 0.09
@@ -45,9 +49,14 @@ class TestObjective:
         assert np.all(spread < 1e-10)
 
     def test_the_standard_error_of_a_difference(self):
-        """Over draws by 40 other seeds, the spread of the difference is the standard error that one of them states, within 30 %."""
+        """Over draws by 40 other seeds, the spread of the difference is the standard error that one
+        of them states, within 30 %.
+        """
         problem, points = Problem(3, 0.5, 15, 4), np.array([[0.5, 0.5, 0.5]])
-        each = [objective.Objective(problem, Settings(draws=512, seed=s)).compared(points, np.zeros(3)) for s in range(40)]
+        each = [
+            objective.Objective(problem, Settings(draws=512, seed=s)).compared(points, np.zeros(3))
+            for s in range(40)
+        ]
         differences, se = np.array(each)[:, :, 0].T
         assert np.std(differences) == pytest.approx(np.mean(se), rel=0.3)
 
@@ -98,11 +107,15 @@ class TestCrossing:
         assert results.crossing(evaluations, gap, 2.0) == 10
 
     def test_the_first_time_counts(self):
-        assert results.crossing(np.array([10, 20, 40]), np.array([1.0, 1e-3, 1.0]), 1e-3) == pytest.approx(20)
+        assert results.crossing(
+            np.array([10, 20, 40]), np.array([1.0, 1e-3, 1.0]), 1e-3
+        ) == pytest.approx(20)
 
     def test_checkpoints_that_one_generation_passed(self):
         assert results.crossing(np.array([100, 100, 100]), np.array([0.01, 0.01, 0.01]), 0.1) == 100
-        assert results.crossing(np.array([50, 100, 100]), np.array([1.0, 0.01, 0.01]), 0.1) == pytest.approx(100 / math.sqrt(2))
+        assert results.crossing(
+            np.array([50, 100, 100]), np.array([1.0, 0.01, 0.01]), 0.1
+        ) == pytest.approx(100 / math.sqrt(2))
 
     def test_the_reference_itself_and_what_diverged(self):
         assert 10 < results.crossing(np.array([10, 20]), np.array([1.0, 0.0]), 1e-2) < 20
@@ -113,14 +126,27 @@ P = Problem(10, 0.1, 1, 4)
 
 
 def made_up(curves, problem=P, **more):
-    """Results in which F falls along given curves [checkpoints] at 10, 100, 1000, ... evaluations, from a start at 1 to a reference 0."""
+    """Results in which F falls along given curves [checkpoints] at 10, 100, 1000, ... evaluations,
+    from a start at 1 to a reference 0.
+    """
     parts = {}
     for name, curve in curves.items():
         curve = np.atleast_2d(np.asarray(curve, float))
         evaluations = np.tile(10 ** np.arange(1, curve.shape[1] + 1), (len(curve), 1))
-        each = {"F": curve, "evaluations": evaluations, "F_start": np.ones(len(curve)), "F_nominal": np.array(0.0)}
-        parts[name] = {**each, "points": np.repeat(curve[..., None], problem.dim, axis=2), "overhead": np.ones(len(curve))}
-    return results.Results({"budget": 1000}, "0", {problem: parts}, {problem: dict.fromkeys(curves, 1)}, **more)
+        each = {
+            "F": curve,
+            "evaluations": evaluations,
+            "F_start": np.ones(len(curve)),
+            "F_nominal": np.array(0.0),
+        }
+        parts[name] = {
+            **each,
+            "points": np.repeat(curve[..., None], problem.dim, axis=2),
+            "overhead": np.ones(len(curve)),
+        }
+    return results.Results(
+        {"budget": 1000}, "0", {problem: parts}, {problem: dict.fromkeys(curves, 1)}, **more
+    )
 
 
 def duels(result):
@@ -130,7 +156,15 @@ def duels(result):
 
 class TestVerdicts:
     def test_the_best_rival_at_each_target(self):
-        each, verdict = duels(made_up({OURS: [1, 1e-1, 1e-2, 1e-3], "cmaes": [1, 1e-2, 1e-2, 1e-2], "pycma": [1, 1, 1, 1e-3]}))
+        each, verdict = duels(
+            made_up(
+                {
+                    OURS: [1, 1e-1, 1e-2, 1e-3],
+                    "cmaes": [1, 1e-2, 1e-2, 1e-2],
+                    "pycma": [1, 1, 1, 1e-3],
+                }
+            )
+        )
         assert [each[k].who for k in range(3)] == ["cmaes", "cmaes", "pycma"]
         assert each[0].ratio == pytest.approx(10**-0.5)
         assert each[1].ratio == pytest.approx(0.1)
@@ -156,26 +190,46 @@ class TestVerdicts:
         assert each[0].ours == each[0].best == pytest.approx(100)
 
     def test_expected_running_time(self):
-        """Two of three seeds reach 1e-1 with 100 and 1000 of 10 000 evaluations: 11 100 / 2; none reaches 1e-2, which costs all 30 000."""
+        """Two of three seeds reach 1e-1 with 100 and 1000 of 10 000 evaluations: 11 100 / 2; none
+        reaches 1e-2, which costs all 30 000.
+        """
         ours = [[1, 0.1, 0.1, 0.1], [1, 1, 0.1, 0.1], [1, 1, 1, 1]]
         result = made_up({OURS: ours, "cmaes": [[1, 1e-1, 1e-2, 1e-2]] * 3})
-        (verdict,) = verdicts.table(result, verdicts.groups(result)[0], measure=verdicts.EXPECTED).verdicts
+        (verdict,) = verdicts.table(
+            result, verdicts.groups(result)[0], measure=verdicts.EXPECTED
+        ).verdicts
         each = {duel.target: duel for duel in verdict.duels}
         assert each[0].ours == pytest.approx(11_100 / 2)
         assert each[0].best == pytest.approx(100)
         assert each[1].ratio == pytest.approx(1000 / 30_000)
 
-    @pytest.mark.parametrize(("ratio", "said"), [(1.11, "win"), (1.09, "tie"), (1 / 1.09, "tie"), (0.9, "loss"), (math.nan, "none")])
+    @pytest.mark.parametrize(
+        ("ratio", "said"),
+        [(1.11, "win"), (1.09, "tie"), (1 / 1.09, "tie"), (0.9, "loss"), (math.nan, "none")],
+    )
     def test_margins(self, ratio, said):
         assert verdicts.outcome(ratio) == said
 
     def test_those_that_are_not_rivals_do_not_count(self):
-        each, _ = duels(made_up({OURS: [1, 1e-1, 1e-2], "phenes-theta": [1e-3, 1e-3, 1e-3], "cmaes": [1, 1e-1, 1e-2]}))
+        each, _ = duels(
+            made_up(
+                {
+                    OURS: [1, 1e-1, 1e-2],
+                    "phenes-theta": [1e-3, 1e-3, 1e-3],
+                    "cmaes": [1, 1e-1, 1e-2],
+                }
+            )
+        )
         assert each[0].ratio == pytest.approx(1.0)
 
     def test_targets_below_the_floor_are_dropped(self):
         curves = {OURS: [1, 1e-1, 1e-2, 1e-3], "cmaes": [1, 1e-1, 1e-2, 1e-3]}
-        floors = {P: {"target": np.array([0, 1, 2, 2, 2]), "se": np.array([0.01, 0.0024, 0.001, 0.00026, 0.0])}}
+        floors = {
+            P: {
+                "target": np.array([0, 1, 2, 2, 2]),
+                "se": np.array([0.01, 0.0024, 0.001, 0.00026, 0.0]),
+            }
+        }
         result = made_up(curves, floors=floors)
         assert result.resolved(P).tolist() == [True, True, False, True, True, True]
         each, verdict = duels(result)

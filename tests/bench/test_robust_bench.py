@@ -31,7 +31,9 @@ def rows():
 
 
 def test_every_contender_on_every_problem(rows):
-    assert [(row.problem, row.contender) for row in rows] == [(p.name, c) for p in ROBUST for c in CONTENDERS]
+    assert [(row.problem, row.contender) for row in rows] == [
+        (p.name, c) for p in ROBUST for c in CONTENDERS
+    ]
     for row in rows:
         assert np.all(np.array(row.low) <= row.median)
         assert np.all(np.array(row.median) <= row.high)
@@ -40,15 +42,21 @@ def test_every_contender_on_every_problem(rows):
 
 def test_phenes_gets_close_to_the_optimum(rows):
     """After 400 evaluations of the easy one; the full figures are those of the command."""
-    ours = next(row for row in rows if (row.problem, row.contender) == ("mixture of Gaussians", "phenes"))
+    ours = next(
+        row for row in rows if (row.problem, row.contender) == ("mixture of Gaussians", "phenes")
+    )
     assert ours.median[-1] < 0.05
 
 
 def test_regret_is_that_of_what_was_known(monkeypatch):
-    """cmaes has generations of four in one dimension: with three evaluations nothing but the start is known."""
+    """cmaes has generations of four in one dimension: with three evaluations nothing but the start
+    is known.
+    """
     pytest.importorskip("cmaes")
     seen = []
-    monkeypatch.setattr(type(SINE), "regret", lambda self, points: seen.append(points) or np.zeros(len(points)))
+    monkeypatch.setattr(
+        type(SINE), "regret", lambda self, points: seen.append(points) or np.zeros(len(points))
+    )
     robust.regrets(Settings(seeds=1, evaluations=(1, 3, 4)), Task(0, "cmaes"))
     points = seen[0]
     np.testing.assert_array_equal(points[0], points[1])
@@ -65,7 +73,10 @@ def test_json_and_table(rows):
     assert all(name in text for name in (*CONTENDERS, *(p.name for p in ROBUST)))
 
 
-@pytest.mark.parametrize(("wrong", "said"), [({"seeds": 0}, "seeds must be"), ({"evaluations": (100, 50)}, "must be positive and rise")])
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [({"seeds": 0}, "seeds must be"), ({"evaluations": (100, 50)}, "must be positive and rise")],
+)
 def test_misuse_is_named(wrong, said):
     with pytest.raises(ValueError, match=said):
         Settings(**wrong)

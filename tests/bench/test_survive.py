@@ -1,4 +1,6 @@
-"""A few kills of workers and programs on processes; `phenes bench survive` makes it 200, on Dask and Ray as well."""
+"""A few kills of workers and programs on processes; `phenes bench survive` makes it 200, on Dask
+and Ray as well.
+"""
 
 import json
 import signal
@@ -33,10 +35,18 @@ def test_the_judge_sees_what_was_evaluated_again(tmp_path):
     fine = rounds._judge(rounds.Round("loky", 1), path, lines, 48)
     assert fine.survived
     points = {line.split()[2] for line in lines}
-    assert rounds._judge(rounds.Round("loky", 1, kept=[(len(lines), points)]), path, [*lines, lines[0]], 48).repeated == 1
+    assert (
+        rounds._judge(
+            rounds.Round("loky", 1, kept=[(len(lines), points)]), path, [*lines, lines[0]], 48
+        ).repeated
+        == 1
+    )
     other = rounds._judge(rounds.Round("loky", 1), path, lines, 60)
     assert other.lost == 12
-    assert not other.same, "a run that was verified at its end and goes on is not the run that had the longer budget from the start"
+    assert not other.same, (
+        "a run that was verified at its end and goes on is not the run that had the longer budget"
+        " from the start"
+    )
 
 
 def test_the_judge_sees_what_was_lost(tmp_path):
@@ -62,7 +72,10 @@ def test_only_the_process_that_was_seen_is_killed(tmp_path):
 
 
 def test_the_report(tmp_path):
-    done = [rounds.Round("loky", 0, 3, 2, interrupted=4, same=True), rounds.Round("ray", 1, 1, 1, lost=1, same=True)]
+    done = [
+        rounds.Round("loky", 0, 3, 2, interrupted=4, same=True),
+        rounds.Round("ray", 1, 1, 1, lost=1, same=True),
+    ]
     survive.write(tmp_path, survive.Settings(kills=7), done)
     page = (tmp_path / "report.md").read_text()
     assert "1 of 2 runs did not survive" in page

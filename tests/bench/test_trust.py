@@ -1,4 +1,6 @@
-"""The trust benchmark: problems return for the same seed, truths agree with mathematics, scores tell good from bad."""
+"""The trust benchmark: problems return for the same seed, truths agree with mathematics, scores
+tell good from bad.
+"""
 
 import dataclasses
 import json
@@ -40,12 +42,18 @@ def test_a_problem_returns_for_its_seed_and_has_a_truth(name):
     np.testing.assert_array_equal(values[0], values[1])
     np.testing.assert_array_equal(one.x0, again.x0)
     constant = one.family == "flat" or name in ("lost-on-plain", "yield-far")
-    assert constant or not np.array_equal(values[0], values[2], equal_nan=True) or not np.array_equal(one.x0, other.x0)
+    assert (
+        constant
+        or not np.array_equal(values[0], values[2], equal_nan=True)
+        or not np.array_equal(one.x0, other.x0)
+    )
     finite = values[0][~np.isnan(values[0])]
     assert finite.size
     assert finite.min() >= one.lowest - 1e-12
     assert finite.max() <= one.highest + 1e-12
-    assert one.bounds is None or (np.all(one.x0 >= one.bounds[0]) and np.all(one.x0 <= one.bounds[1]))
+    assert one.bounds is None or (
+        np.all(one.x0 >= one.bounds[0]) and np.all(one.x0 <= one.bounds[1])
+    )
     known = judge(one, DRAWS)
     assert math.isfinite(known.start.priced)
     assert math.isfinite(known.price)
@@ -70,7 +78,20 @@ def test_what_is_called_the_optimum_beats_the_start(name):
     assert known.reference <= known.start.priced
 
 
-@pytest.mark.parametrize("name", ["sphere", "t-sphere", "missing-machine", "stepper", "tolerances", "dosage", "overshoot", "sensor", "abs"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "sphere",
+        "t-sphere",
+        "missing-machine",
+        "stepper",
+        "tolerances",
+        "dosage",
+        "overshoot",
+        "sensor",
+        "abs",
+    ],
+)
 def test_what_is_stated_is_what_is_realised(name):
     """The law given to phenes and the one of the truth, by mean and variance at the start."""
     from phenes.optimizer.channel import as_channel
@@ -86,7 +107,9 @@ def test_what_is_stated_is_what_is_realised(name):
 
 @pytest.mark.parametrize("failing", FAILURES)
 def test_failures_show_as_the_problem_says(failing):
-    problem = Problem(np.zeros(1), 1.0, Exact(), lambda x: np.where(x[:, 0] > 0, np.nan, x[:, 0]), failing=failing)
+    problem = Problem(
+        np.zeros(1), 1.0, Exact(), lambda x: np.where(x[:, 0] > 0, np.nan, x[:, 0]), failing=failing
+    )
     world = World(problem, [0])
     assert world.of_x(np.array([-1.0])) == -1.0
     if failing in ("exception", "timeout"):
@@ -103,17 +126,28 @@ class TestScores:
     """A bowl with a wall at 1, E f = theta^2 + 0.01 away from it; the start is at -1."""
 
     problem = Problem(
-        np.array([-1.0]), 0.3, Gaussian(0.1), lambda x: np.where(x[:, 0] < 1, x[:, 0] ** 2, np.nan), lowest=0.0, name="hand", family="made"
+        np.array([-1.0]),
+        0.3,
+        Gaussian(0.1),
+        lambda x: np.where(x[:, 0] < 1, x[:, 0] ** 2, np.nan),
+        lowest=0.0,
+        name="hand",
+        family="made",
     )
     known = judge(problem, 20_000)
 
     def score(self, x=0.0, fun=0.01, fun_se=0.001, success=True, **others) -> Row:
-        return score("phenes", self.known, 50, Answer(np.array([x]), fun, fun_se, success, **others))
+        return score(
+            "phenes", self.known, 50, Answer(np.array([x]), fun, fun_se, success, **others)
+        )
 
     def test_a_good_answer_is_all_right(self):
         row = self.score(calls=50, handed=50)
         assert row.covered
-        assert [getattr(row, name) for name in ("worse", "failing", "impossible", "wrong", "over", "no_claim")] == [False] * 6
+        assert [
+            getattr(row, name)
+            for name in ("worse", "failing", "impossible", "wrong", "over", "no_claim")
+        ] == [False] * 6
         assert misses([row]) == []
         assert abs(row.z) < 1
 
@@ -164,7 +198,10 @@ class TestScores:
         assert not known.worse(np.array([-1.0]))
 
     def test_regret_and_ties(self):
-        rows = [dataclasses.replace(self.score(x=x), contender=c) for x, c in ((0.0, "phenes"), (0.5, "pycma"), (0.0, "cmaes"))]
+        rows = [
+            dataclasses.replace(self.score(x=x), contender=c)
+            for x, c in ((0.0, "phenes"), (0.5, "pycma"), (0.0, "cmaes"))
+        ]
         assert at_least_as_good(rows, "phenes", "pycma") == 100
         assert at_least_as_good(rows, "pycma", "cmaes") == 0
         assert at_least_as_good(rows, "phenes", "cmaes") == 100
@@ -188,7 +225,9 @@ def test_contenders_answer_within_the_budget(contender, name):
     assert answer.error == ""
     assert answer.calls <= 40
     assert np.isfinite(answer.x).all()
-    assert problem.bounds is None or (np.all(answer.x >= problem.bounds[0]) and np.all(answer.x <= problem.bounds[1]))
+    assert problem.bounds is None or (
+        np.all(answer.x >= problem.bounds[0]) and np.all(answer.x <= problem.bounds[1])
+    )
 
 
 def test_a_budget_below_a_generation_and_what_is_raised():
@@ -204,7 +243,13 @@ def test_a_budget_below_a_generation_and_what_is_raised():
 def test_settings_are_checked():
     assert trust.Settings().problems == EVERY
     assert len(trust.Settings.quick().problems) == 12
-    for wrong in ({"problems": ("nowhere",)}, {"budgets": (0,)}, {"seeds": 0}, {"contenders": ("nobody",)}, {"draws": 1}):
+    for wrong in (
+        {"problems": ("nowhere",)},
+        {"budgets": (0,)},
+        {"seeds": 0},
+        {"contenders": ("nobody",)},
+        {"draws": 1},
+    ):
         with pytest.raises(ValueError, match="must be"):
             trust.Settings(**wrong)
     assert chosen(("ring", "beam")) == ("ring", "beam")  # a family too, but a problem first
@@ -218,7 +263,9 @@ def test_rows_survive_the_file():
 
 
 def test_resume_runs_only_what_is_missing(tmp_path, monkeypatch):
-    settings = trust.Settings(problems=("beam",), budgets=(30,), seeds=2, draws=500, contenders=("cmaes",))
+    settings = trust.Settings(
+        problems=("beam",), budgets=(30,), seeds=2, draws=500, contenders=("cmaes",)
+    )
     ran = []
 
     def each(compute, tasks, count):
@@ -241,8 +288,19 @@ def test_resume_runs_only_what_is_missing(tmp_path, monkeypatch):
 
 
 def test_from_end_to_end_on_the_command_line(tmp_path):
-    options = ["--problems", "beam,exact-wall", "--budgets", "30", "--seeds", "1", "--contenders", "phenes,phenes-asktell,cmaes"]
-    done = CliRunner().invoke(app, ["bench", "trust", *options, "--out", str(tmp_path), "--processes", "1", "--json"])
+    options = [
+        "--problems",
+        "beam,exact-wall",
+        "--budgets",
+        "30",
+        "--seeds",
+        "1",
+        "--contenders",
+        "phenes,phenes-asktell,cmaes",
+    ]
+    done = CliRunner().invoke(
+        app, ["bench", "trust", *options, "--out", str(tmp_path), "--processes", "1", "--json"]
+    )
     assert done.exit_code == 0, done.output
     said = json.loads(done.stdout.splitlines()[-1])
     assert said["benchmark"] == "trust"
@@ -257,8 +315,17 @@ def test_from_end_to_end_on_the_command_line(tmp_path):
 
 
 def test_a_small_one_holds_what_the_large_one_shows():
-    """48 runs on functions that jump, fail or are flat. Of 98 % that are covered, 43 or fewer has a chance of 1 in 300."""
-    settings = trust.Settings(problems=execute.QUICK, budgets=(60, 200), seeds=2, draws=4000, contenders=("phenes",), seed=7)
+    """48 runs on functions that jump, fail or are flat. Of 98 % that are covered, 43 or fewer has a
+    chance of 1 in 300.
+    """
+    settings = trust.Settings(
+        problems=execute.QUICK,
+        budgets=(60, 200),
+        seeds=2,
+        draws=4000,
+        contenders=("phenes",),
+        seed=7,
+    )
     rows = trust.run(settings, processes=1)
     assert not any(row.error or row.over or row.failing or row.impossible for row in rows)
     assert sum(row.worse for row in rows) <= 1

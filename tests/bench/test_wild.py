@@ -11,7 +11,9 @@ SETTINGS = wild.Settings(problems=3, draws=500)
 @pytest.mark.parametrize("law", wild.LAWS)
 def test_every_law_realises_what_it_says(law):
     problem = wild.draw(SETTINGS, 5)._replace(law=law, noise=0.1)
-    x = wild.realiser(problem, wild.law_of(problem))(np.tile(problem.x0, (2000, 1)), np.random.default_rng(0))
+    x = wild.realiser(problem, wild.law_of(problem))(
+        np.tile(problem.x0, (2000, 1)), np.random.default_rng(0)
+    )
     off = x - problem.x0
     assert np.abs(off.mean(0)).max() < 0.1
     assert (off.std() == 0) == (law == "none")
@@ -37,9 +39,16 @@ class TestVerdict:
     def verdict(self, x, fun=1.0):
         problem = wild.draw(SETTINGS, 4)._replace(shape="quadratic", law="number", noise=0.1)
         problem = problem._replace(x0=problem.centre + 3.0)
-        of = {"start": problem.x0, "centre": problem.centre, "away": problem.centre + 1e5, "nan": problem.x0 * np.nan}[x]
+        of = {
+            "start": problem.x0,
+            "centre": problem.centre,
+            "away": problem.centre + 1e5,
+            "nan": problem.x0 * np.nan,
+        }[x]
         answer = type("Answer", (), {"x": of, "fun": fun, "fun_se": 0.1, "success": True})
-        return wild._verdict(SETTINGS, problem, wild.realiser(problem, wild.law_of(problem)), answer)
+        return wild._verdict(
+            SETTINGS, problem, wild.realiser(problem, wild.law_of(problem)), answer
+        )
 
     def test_good_ends_are_neither(self):
         for x in ("start", "centre"):
@@ -49,7 +58,9 @@ class TestVerdict:
         assert self.verdict("centre").gain > 1
 
     def test_claims_are_held_against_the_truth(self):
-        true = wild.value(wild.draw(SETTINGS, 4)._replace(shape="quadratic"), wild.draw(SETTINGS, 4).centre[None])[0]
+        true = wild.value(
+            wild.draw(SETTINGS, 4)._replace(shape="quadratic"), wild.draw(SETTINGS, 4).centre[None]
+        )[0]
         assert self.verdict("centre", fun=true + 0.1).covered
         far = self.verdict("centre", fun=true + 10.0)
         assert far.wrong

@@ -1,4 +1,6 @@
-"""Problems so small that every context, expert and answer can be listed: expectations are sums, and autodiff of them is the truth."""
+"""Problems so small that every context, expert and answer can be listed: expectations are sums, and
+autodiff of them is the truth.
+"""
 
 import equinox as eqx
 import jax
@@ -21,7 +23,9 @@ RIGHT = jnp.asarray(np.eye(Y)[[2, 0, 1]])  # f(c, x) in {0, 1}, one answer right
 def table_policy(seed=0, total=None):
     """A Dirichlet table: contexts are 0, 1, 2."""
     rows = contexts.Table(np.random.default_rng(seed).normal(size=(C, Y)))
-    return contexts.DirichletPolicy(contexts.Concentrated(rows, total) if total else rows, contexts.Cases(np.arange(C)))
+    return contexts.DirichletPolicy(
+        contexts.Concentrated(rows, total) if total else rows, contexts.Cases(np.arange(C))
+    )
 
 
 def network_policy(seed=0):
@@ -31,12 +35,17 @@ def network_policy(seed=0):
 
 def mixture(seed=0):
     keys = jax.random.split(jax.random.key(seed), K + 1)
-    experts = [contexts.Labels(eqx.nn.Linear(2, Y, key=keys[1])), contexts.Labels(eqx.nn.MLP(2, Y, 3, 1, key=keys[2]))]
+    experts = [
+        contexts.Labels(eqx.nn.Linear(2, Y, key=keys[1])),
+        contexts.Labels(eqx.nn.MLP(2, Y, 3, 1, key=keys[2])),
+    ]
     return contexts.Mixture(eqx.nn.Linear(2, K, key=keys[0]), experts, contexts.Cases(ROWS))
 
 
 def listed(source, *sizes):
-    """All contexts of `source` with all combinations of further indices: the rows, and one index array for each of `sizes`."""
+    """All contexts of `source` with all combinations of further indices: the rows, and one index
+    array for each of `sizes`.
+    """
     index = jnp.indices((source.size, *sizes)).reshape(1 + len(sizes), -1)
     return jax.tree.map(lambda leaf: leaf[index[0]], source.rows), index
 
@@ -49,7 +58,9 @@ def all_answers(q):
 
 
 def all_said(q):
-    """theta of every (context, expert, answer) of a mixture, with its probability, and the index of its context."""
+    """theta of every (context, expert, answer) of a mixture, with its probability, and the index of
+    its context.
+    """
     rows, (c, k, y) = listed(q.contexts, K, Y)
     theta = Said(rows, k, y)
     return theta, jnp.exp(jax.vmap(q.log_prob)(theta)) / C, c
@@ -70,8 +81,12 @@ def exact(q, worth):
 
 
 def mean_estimate(estimator, p, q, batch, probability, f):
-    """E[f times the score]: the population holds everything there is, weighed by how likely it is."""
-    return flat(once(lambda q, batch, w: estimator(p, q, batch, w))(q, batch, f.size * probability * f))
+    """E[f times the score]: the population holds everything there is, weighed by how likely it
+    is.
+    """
+    return flat(
+        once(lambda q, batch, w: estimator(p, q, batch, w))(q, batch, f.size * probability * f)
+    )
 
 
 def batch_of(x, theta=None):

@@ -1,4 +1,6 @@
-"""The phenotype estimate never has more variance than the genotype, and what lies between them is unbiased."""
+"""The phenotype estimate never has more variance than the genotype, and what lies between them is
+unbiased.
+"""
 
 import jax.numpy as jnp
 import numpy as np
@@ -23,14 +25,18 @@ def weights_of(kind, p, q, x, c):
 
 
 def test_mixture_by_enumeration():
-    """E[w^2 (s_q s_q' - s s')] over everything there is has no negative eigenvalue, for four mixtures and two kinds of weights."""
+    """E[w^2 (s_q s_q' - s s')] over everything there is has no negative eigenvalue, for four
+    mixtures and two kinds of weights.
+    """
 
     @once
     def gap(q):
         p = contexts.Hear()
         theta, probability, c = small.all_said(q)
         batch = Batch(theta=theta, x=Answered(theta.context, theta.answer))
-        g, h = (individual_scores(e, p, q, batch) for e in (estimators.genotype, estimators.phenotype))
+        g, h = (
+            individual_scores(e, p, q, batch) for e in (estimators.genotype, estimators.phenotype)
+        )
         each = [(probability * weights_of(kind, p, q, batch.x, c) ** 2)[:, None] for kind in KINDS]
         return [g.T @ (w * g) - h.T @ (w * h) for w in each]
 
@@ -47,11 +53,16 @@ def context_index(c):
 
 
 def test_dirichlet_policy_by_simulation(key):
-    """In the direction that looks worst on one half of the individuals, tested on the other half; and the means of genotype,
-    information mix and exchangeable estimate are that of the phenotype, known exactly. Standard errors over 20 chunks of 2000."""
+    """In the direction that looks worst on one half of the individuals, tested on the other half;
+    and the means of genotype, information mix and exchangeable estimate are that of the phenotype,
+    known exactly. Standard errors over 20 chunks of 2000."""
     q, p = small.network_policy(), contexts.Draw()
     mix = estimators.information_mix(info=(np.full(27, 1.0), np.full(27, 0.7)))
-    others = {"genotype": estimators.genotype, "mix": mix, "exchangeable": estimators.exchangeable(3)}
+    others = {
+        "genotype": estimators.genotype,
+        "mix": mix,
+        "exchangeable": estimators.exchangeable(3),
+    }
 
     def chunk(key):
         batch = population(q, p, key, N)

@@ -20,7 +20,11 @@ MEANS = jnp.array([0.0, 5.0, -3.0])  # of f, by context
 
 def seen_batch(n=6):
     c = jnp.arange(n) % 3
-    return Batch(theta=None, x=Answered(c.astype(float), jnp.zeros(n, int)), f=MEANS[c] + jnp.linspace(-1.0, 1.0, n))
+    return Batch(
+        theta=None,
+        x=Answered(c.astype(float), jnp.zeros(n, int)),
+        f=MEANS[c] + jnp.linspace(-1.0, 1.0, n),
+    )
 
 
 def test_within_weighs_each_context_by_itself():
@@ -30,7 +34,9 @@ def test_within_weighs_each_context_by_itself():
 
 
 def test_repeats_come_in_a_row():
-    q = contexts.DirichletPolicy(contexts.Table(jnp.zeros((50, 2))), contexts.Cases(jnp.arange(50)), repeats=3)
+    q = contexts.DirichletPolicy(
+        contexts.Table(jnp.zeros((50, 2))), contexts.Cases(jnp.arange(50)), repeats=3
+    )
     theta = once(lambda key: jax.vmap(q.push)(q.draw(key, 12)))(jax.random.key(0))
     c = np.asarray(theta.context).reshape(4, 3)
     assert np.all(c == c[:, :1])
@@ -42,14 +48,20 @@ def test_within_learns_what_a_global_mean_cannot_see():
     """Contexts differ by far more than answers do."""
     worth = jnp.array([[0.0, 1.0], [101.0, 100.0]])
     problem = phenes.OIU(contexts.Draw(), lambda x: worth[x.context.astype(int), x.answer])
-    q = contexts.DirichletPolicy(contexts.Table(jnp.zeros((2, 2))), contexts.Cases(jnp.arange(2)), repeats=4)
+    q = contexts.DirichletPolicy(
+        contexts.Table(jnp.zeros((2, 2))), contexts.Cases(jnp.arange(2)), repeats=4
+    )
     weigh = contexts.within(weightings.value, 4)
-    strategy = phenes.es(problem.p, estimators.phenotype, weigh, optax.sgd(1.0), 16, metric=phenes.metric.plain)
+    strategy = phenes.es(
+        problem.p, estimators.phenotype, weigh, optax.sgd(1.0), 16, metric=phenes.metric.plain
+    )
     state, _ = once(lambda key: phenes.run(key, problem, strategy, q, steps=60))(jax.random.key(0))
     np.testing.assert_array_equal(jnp.argmax(state.q.log_alpha.rows, axis=1), [1, 0])
 
 
-@pytest.mark.parametrize("model", [contexts.Table(jnp.zeros(3)), contexts.Constant(0.0)], ids=["table", "constant"])
+@pytest.mark.parametrize(
+    "model", [contexts.Table(jnp.zeros(3)), contexts.Constant(0.0)], ids=["table", "constant"]
+)
 def test_a_baseline_learns_the_mean_of_each_context(model):
     weights, batch = contexts.Baseline(model, optax.sgd(1.0)), seen_batch()
     np.testing.assert_allclose(weights(None, None, batch), batch.f)
@@ -57,7 +69,11 @@ def test_a_baseline_learns_the_mean_of_each_context(model):
     for _ in range(100):
         weights = learn(weights)
     f = np.asarray(batch.f)
-    means = f.reshape(2, 3).mean(axis=0)[np.arange(6) % 3] if isinstance(model, contexts.Table) else f.mean()
+    means = (
+        f.reshape(2, 3).mean(axis=0)[np.arange(6) % 3]
+        if isinstance(model, contexts.Table)
+        else f.mean()
+    )
     np.testing.assert_allclose(weights(None, None, batch), f - means, atol=1e-6)
 
 
@@ -70,7 +86,9 @@ def test_a_failed_evaluation_counts_nothing():
 
 
 def test_belief_stays_finite_when_the_policy_is_sure():
-    q = contexts.DirichletPolicy(contexts.Table(jnp.array([[40.0, -40.0]])), contexts.Cases(jnp.zeros(1)))
+    q = contexts.DirichletPolicy(
+        contexts.Table(jnp.array([[40.0, -40.0]])), contexts.Cases(jnp.zeros(1))
+    )
     x = Answered(jnp.zeros(2), jnp.array([0, 1]))
     weigh = once(lambda f: contexts.belief(contexts.Draw(), q, small.batch_of(x)._replace(f=f)))
     for f in (0.0, 1.0):
@@ -81,7 +99,9 @@ def test_belief_stays_finite_when_the_policy_is_sure():
 
 def test_weighed_lets_both_of_its_parts_learn():
     q, p = small.network_policy(), contexts.Draw()
-    both = contexts.Weighed(estimators.information_mix(), contexts.Baseline(contexts.Constant(0.0), optax.sgd(0.5)))
+    both = contexts.Weighed(
+        estimators.information_mix(), contexts.Baseline(contexts.Constant(0.0), optax.sgd(0.5))
+    )
     plain = contexts.Weighed(estimators.phenotype, contexts.belief)
 
     @once
@@ -89,7 +109,12 @@ def test_weighed_lets_both_of_its_parts_learn():
         batch = population(q, p, key, 8)._replace(f=jnp.ones(8))
         started = both.start(p, q, batch)
         w = contexts.belief(p, q, batch)
-        return started, started.observe(p, q, batch), plain(p, q, batch, 7 * w), estimators.phenotype(p, q, batch, w)
+        return (
+            started,
+            started.observe(p, q, batch),
+            plain(p, q, batch, 7 * w),
+            estimators.phenotype(p, q, batch, w),
+        )
 
     started, after, weighed, expected = learn(jax.random.key(0))
     assert started.estimator.mass == 0
@@ -123,7 +148,10 @@ def test_belief_with_more_doubt():
         (lambda: contexts.Baseline(contexts.Constant(0.0), "sgd"), "optimiser must be an optax"),
         (lambda: contexts.Weighed("phenotype", contexts.belief), "estimator must be a function"),
         (lambda: contexts.Weighed(estimators.phenotype, "belief"), "weights must be a function"),
-        (lambda: contexts.belief(object(), object(), seen_batch()), "a marginal or a search law with a mean"),
+        (
+            lambda: contexts.belief(object(), object(), seen_batch()),
+            "a marginal or a search law with a mean",
+        ),
     ],
 )
 def test_wrong_weights(wrong, words):

@@ -1,4 +1,6 @@
-"""What people evaluate, and what goes wrong with it. Each call leaves a line in a file, so that calls can be counted across processes."""
+"""What people evaluate, and what goes wrong with it. Each call leaves a line in a file, so that
+calls can be counted across processes.
+"""
 
 import os
 import signal
@@ -9,7 +11,9 @@ import numpy as np
 
 
 class Stubborn(Exception):
-    """Can be pickled, and not unpickled: the constructor wants two arguments, and pickle gives it one."""
+    """Can be pickled, and not unpickled: the constructor wants two arguments, and pickle gives it
+    one.
+    """
 
     def __init__(self, one, two):
         super().__init__(f"{one} and {two}")
@@ -60,7 +64,14 @@ class DiesAt:
 
 
 def wrong_in_many_ways(x):
-    kinds = {1: lambda: 1 / 0, 2: lambda: "text", 3: lambda: [1.0, 2.0], 4: lambda: None, 5: lambda: exit(3), 6: lambda: np.inf}
+    kinds = {
+        1: lambda: 1 / 0,
+        2: lambda: "text",
+        3: lambda: [1.0, 2.0],
+        4: lambda: None,
+        5: lambda: exit(3),
+        6: lambda: np.inf,
+    }
     if x[0] == 7:
         raise Stubborn("a", "b")
     if x[0] == 8:

@@ -32,7 +32,9 @@ def test_values_and_failures(client):
 
 
 def test_equal_points_are_different_evaluations(client):
-    """Dask takes equal calls for one: a function with noise of its own would give the same value again and again."""
+    """Dask takes equal calls for one: a function with noise of its own would give the same value
+    again and again.
+    """
     rng_by_process = "lambda x: __import__('random').random()"
     got = collect(Evaluate(eval(rng_by_process), workers=client), np.zeros((6, 2)))
     assert len({outcome.value for outcome in got.values()}) == 6
@@ -49,7 +51,9 @@ def test_by_address(client):
 
 
 def test_a_killed_worker_costs_nothing_but_time(client, tmp_path):
-    got = collect(Evaluate(DiesAt(tmp_path / "log"), workers=client), column(0.1, 0.2, 1.5, 0.3, 0.4, 0.5))
+    got = collect(
+        Evaluate(DiesAt(tmp_path / "log"), workers=client), column(0.1, 0.2, 1.5, 0.3, 0.4, 0.5)
+    )
     assert [got[i].value for i in range(6)] == [0.1, 0.2, 1.5, 0.3, 0.4, 0.5]
     assert lines(tmp_path / "log").count("1.5") == 2
 
@@ -64,21 +68,33 @@ def test_what_came_back_is_never_evaluated_again(client, tmp_path):
             os.kill(int(lines(log)[-1].split()[1]), signal.SIGKILL)
 
     got = collect(Evaluate(Logged(log, 0.02), workers=client), points, during)
-    np.testing.assert_array_equal([got[i].value for i in range(16)], [float(np.sum(p**2)) for p in points])
+    np.testing.assert_array_equal(
+        [got[i].value for i in range(16)], [float(np.sum(p**2)) for p in points]
+    )
     ends = [line.split()[2] for line in lines(log) if line.startswith("end")]
-    assert len(ends) - len(set(ends)) <= 2, "at most what the dead worker had finished and not yet handed over"
+    assert len(ends) - len(set(ends)) <= 2, (
+        "at most what the dead worker had finished and not yet handed over"
+    )
 
 
 def test_an_experiment_is_made_once(client, tmp_path):
-    got = collect(Evaluate(DiesAt(tmp_path / "log"), workers=client, max_attempts=1), column(1.5, 0.2, 0.3, 0.4))
+    got = collect(
+        Evaluate(DiesAt(tmp_path / "log"), workers=client, max_attempts=1),
+        column(1.5, 0.2, 0.3, 0.4),
+    )
     assert got[0].error == "WorkerLost: the worker died during this evaluation"
     made = lines(tmp_path / "log")
     assert len(made) == len(set(made))
-    assert [got[i].value for i in (1, 2, 3)] == [0.2, 0.3, 0.4], "a worker that dies takes nobody else with it"
+    assert [got[i].value for i in (1, 2, 3)] == [
+        0.2,
+        0.3,
+        0.4,
+    ], "a worker that dies takes nobody else with it"
 
 
 def test_lanes(client):
-    client.wait_for_workers(2, timeout=60)  # those that other tests killed take a moment to come back
+    # those that other tests killed take a moment to come back
+    client.wait_for_workers(2, timeout=60)
     hold(lanes(client))
 
 
@@ -96,8 +112,19 @@ def test_no_scheduler_there(monkeypatch):
 
 
 def test_a_policy_is_learnt_as_in_one_process(client):
-    small = {"seed": 3, "generations": 2, "popsize": 4, "hidden": (4,), "options": {"max_episode_steps": 20}, "target": None}
+    small = {
+        "seed": 3,
+        "generations": 2,
+        "popsize": 4,
+        "hidden": (4,),
+        "options": {"max_episode_steps": 20},
+        "target": None,
+    }
     with jax.numpy_dtype_promotion("standard"):  # inside optax.adam a count meets a rate
-        alone, together = (train("InvertedPendulum-v5", workers=workers, **small) for workers in (None, client))
+        alone, together = (
+            train("InvertedPendulum-v5", workers=workers, **small) for workers in (None, client)
+        )
     np.testing.assert_allclose(together.theta, alone.theta, rtol=1e-9, atol=1e-12)
-    assert np.all(alone.curve.best > alone.curve.mean), "returns that are all equal would say nothing"
+    assert np.all(alone.curve.best > alone.curve.mean), (
+        "returns that are all equal would say nothing"
+    )

@@ -1,4 +1,6 @@
-"""Functions in JAX over one, two and eight devices: the same values. Devices are counted when JAX starts, so each count has a process."""
+"""Functions in JAX over one, two and eight devices: the same values. Devices are counted when JAX
+starts, so each count has a process.
+"""
 
 import json
 import os
@@ -28,7 +30,9 @@ def values(devices):
     flags = f"--xla_force_host_platform_device_count={devices}"
     environment = os.environ | {"XLA_FLAGS": flags, "JAX_PLATFORMS": "cpu"}
     command = [sys.executable, "-c", PROGRAM, str(devices)]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300, check=False)
+    done = subprocess.run(
+        command, capture_output=True, text=True, env=environment, timeout=300, check=False
+    )
     assert done.returncode == 0, done.stderr[-2000:]
     return json.loads(done.stdout.splitlines()[-1])
 
@@ -40,5 +44,7 @@ def alone():
 
 @pytest.mark.parametrize("devices", [2, 8])
 def test_the_devices_do_not_change_the_values(devices, alone):
-    """Bit for bit: values of a population, and a whole run with random numbers of its own for each individual."""
+    """Bit for bit: values of a population, and a whole run with random numbers of its own for each
+    individual.
+    """
     assert values(devices) == alone

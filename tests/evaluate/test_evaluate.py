@@ -1,4 +1,6 @@
-"""Evaluations here and on processes of this machine: failures are data, the dead are replaced, nothing is evaluated twice."""
+"""Evaluations here and on processes of this machine: failures are data, the dead are replaced,
+nothing is evaluated twice.
+"""
 
 import multiprocessing
 import os
@@ -14,7 +16,14 @@ import numpy as np
 import pytest
 
 from phenes.evaluate import Evaluate, engines
-from tests.evaluate.objectives import DiesAt, Logged, lines, never_returns, sleeps, wrong_in_many_ways
+from tests.evaluate.objectives import (
+    DiesAt,
+    Logged,
+    lines,
+    never_returns,
+    sleeps,
+    wrong_in_many_ways,
+)
 
 pytestmark = pytest.mark.machine
 
@@ -79,12 +88,17 @@ def test_what_cannot_be_sent_or_loaded(monkeypatch):
 
 
 def test_a_killed_worker_costs_nothing_but_time(tmp_path):
-    got = collect(Evaluate(DiesAt(tmp_path / "log"), workers=2), column(0.1, 0.2, 1.5, 0.3, 0.4, 0.5))
+    got = collect(
+        Evaluate(DiesAt(tmp_path / "log"), workers=2), column(0.1, 0.2, 1.5, 0.3, 0.4, 0.5)
+    )
     assert [got[i].value for i in range(6)] == [0.1, 0.2, 1.5, 0.3, 0.4, 0.5]
 
 
 def test_one_that_kills_every_worker_fails_and_the_innocent_do_not(tmp_path):
-    got = collect(Evaluate(DiesAt(tmp_path / "log", always=True), workers=2), column(0.1, 1.5, 0.2, 0.3, 1.6, 0.4))
+    got = collect(
+        Evaluate(DiesAt(tmp_path / "log", always=True), workers=2),
+        column(0.1, 1.5, 0.2, 0.3, 1.6, 0.4),
+    )
     assert [got[i].value for i in (0, 2, 3, 5)] == [0.1, 0.2, 0.3, 0.4]
     for i, name in ((1, "1.5"), (4, "1.6000000000000001")):
         assert got[i].error == "WorkerLost: the worker died 3 times during this evaluation"
@@ -93,7 +107,9 @@ def test_one_that_kills_every_worker_fails_and_the_innocent_do_not(tmp_path):
 
 
 def test_an_experiment_is_made_once(tmp_path):
-    got = collect(Evaluate(DiesAt(tmp_path / "log"), workers=2, max_attempts=1), column(1.5, 0.2, 0.3, 0.4))
+    got = collect(
+        Evaluate(DiesAt(tmp_path / "log"), workers=2, max_attempts=1), column(1.5, 0.2, 0.3, 0.4)
+    )
     assert got[0].error == "WorkerLost: the worker died during this evaluation"
     made = lines(tmp_path / "log")
     assert len(made) == len(set(made)), "nothing is made twice, not even what died with the pool"
@@ -101,32 +117,46 @@ def test_an_experiment_is_made_once(tmp_path):
 
 
 def test_what_came_back_is_never_evaluated_again(tmp_path):
-    """A worker is killed from outside in the middle: what was finished by then has one end in the log."""
+    """A worker is killed from outside in the middle: what was finished by then has one end in the
+    log.
+    """
     log, finished, victims = tmp_path / "log", [], []
 
     def during(count):
         if count == 8:
             finished.extend(line.split()[2] for line in lines(log) if line.startswith("end"))
-            victims.append(int(next(line for line in reversed(lines(log)) if line.startswith("start")).split()[1]))
+            victims.append(
+                int(
+                    next(line for line in reversed(lines(log)) if line.startswith("start")).split()[
+                        1
+                    ]
+                )
+            )
             os.kill(victims[0], signal.SIGKILL)
 
     points = np.random.default_rng(0).normal(size=(24, 3))
     got = collect(Evaluate(Logged(log, 0.02), workers=2), points, during)
-    np.testing.assert_array_equal([got[i].value for i in range(24)], [float(np.sum(p**2)) for p in points])
+    np.testing.assert_array_equal(
+        [got[i].value for i in range(24)], [float(np.sum(p**2)) for p in points]
+    )
     ends = [line.split()[2] for line in lines(log) if line.startswith("end")]
-    assert all(ends.count(name) == 1 for name in finished[:6])  # the last two may have been on their way
+    # the last two may have been on their way
+    assert all(ends.count(name) == 1 for name in finished[:6])
 
 
 def test_a_time_out_here_and_on_processes():
     for workers in (None, 2):
-        evaluate = Evaluate(sleeps, workers=workers, timeout=2.0)  # long enough for the quick ones on a busy machine
+        # long enough for the quick ones on a busy machine
+        evaluate = Evaluate(sleeps, workers=workers, timeout=2.0)
         got = collect(evaluate, column(0.0, 30.0, 0.01))
         assert got[1].error == "TimeoutError: no value within 2 s"
         assert (got[0].value, got[2].value) == (0.0, 0.01)
 
 
 def test_one_that_cannot_be_interrupted_is_given_up(monkeypatch):
-    """Its neighbour, which is ended with it in the middle of an evaluation, is not: that one is made again."""
+    """Its neighbour, which is ended with it in the middle of an evaluation, is not: that one is
+    made again.
+    """
     monkeypatch.setattr(engines.Processes, "patience", 0.5)
     collect(Evaluate(sleeps, workers=2), column(0, 0, 0, 0))  # both processes are there
     got = collect(Evaluate(never_returns, workers=2, timeout=2.0), column(2.0, *[0.3] * 12))
@@ -164,7 +194,10 @@ def test_functions_in_jax_have_the_same_values_on_workers():
 
 
 def test_workers_end_when_the_program_is_killed(tmp_path):
-    code = "import sys; from tests.evaluate.objectives import *; from tests.evaluate.test_evaluate import *\n"
+    code = (
+        "import sys; from tests.evaluate.objectives import *; from tests.evaluate.test_evaluate"
+        " import *\n"
+    )
     code += "collect(Evaluate(Logged(sys.argv[1], 60.0), workers=2), column(1, 2, 3))"
     log = tmp_path / "log"
     program = subprocess.Popen([sys.executable, "-c", code, str(log)])
@@ -193,7 +226,10 @@ def alive(pid):
     [
         ({"workers": 0}, "workers must be a number of processes of at least 1"),
         ({"workers": True}, "workers must be a number of processes"),
-        ({"workers": "spark"}, "workers must be .* 'dask://host:port', .* 'ray' or an Executor, got 'spark'"),
+        (
+            {"workers": "spark"},
+            "workers must be .* 'dask://host:port', .* 'ray' or an Executor, got 'spark'",
+        ),
         ({"timeout": 0}, "timeout must be a positive number of seconds, got 0"),
         ({"max_attempts": 0}, "max_attempts must be a whole number of at least 1, got 0"),
         ({"vectorized": True, "workers": 2}, "vectorized and workers exclude each other"),

@@ -1,4 +1,6 @@
-"""Workers that are spoken to one by one: processes of this machine. Dask and Ray have theirs beside their other tests."""
+"""Workers that are spoken to one by one: processes of this machine. Dask and Ray have theirs beside
+their other tests.
+"""
 
 import os
 import signal
@@ -12,7 +14,9 @@ pytestmark = pytest.mark.machine
 
 
 def hold(several: Lanes) -> None:
-    """Each lane is one worker, and stays it; one that is killed is replaced, and the other does not notice."""
+    """Each lane is one worker, and stays it; one that is killed is replaced, and the other does not
+    notice.
+    """
     first = several.gather(os.getpid, [()] * 2)
     assert len(set(first)) == 2
     assert several.gather(os.getpid, [()] * 4) == first * 2

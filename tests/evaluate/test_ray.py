@@ -27,13 +27,18 @@ def test_values_and_failures(cluster):
 
 
 def test_a_killed_worker_costs_nothing_but_time(cluster, tmp_path):
-    got = collect(Evaluate(DiesAt(tmp_path / "log"), workers="ray"), column(0.1, 0.2, 1.5, 0.3, 0.4, 0.5))
+    got = collect(
+        Evaluate(DiesAt(tmp_path / "log"), workers="ray"), column(0.1, 0.2, 1.5, 0.3, 0.4, 0.5)
+    )
     assert [got[i].value for i in range(6)] == [0.1, 0.2, 1.5, 0.3, 0.4, 0.5]
     assert lines(tmp_path / "log").count("1.5") == 2
 
 
 def test_an_experiment_is_made_once(cluster, tmp_path):
-    got = collect(Evaluate(DiesAt(tmp_path / "log"), workers="ray", max_attempts=1), column(1.5, 0.2, 0.3, 0.4))
+    got = collect(
+        Evaluate(DiesAt(tmp_path / "log"), workers="ray", max_attempts=1),
+        column(1.5, 0.2, 0.3, 0.4),
+    )
     assert got[0].error == "WorkerLost: the worker died during this evaluation"
     assert lines(tmp_path / "log").count("1.5") == 1
     assert [got[i].value for i in (1, 2, 3)] == [0.2, 0.3, 0.4]

@@ -1,4 +1,6 @@
-"""Weights, control variate, coverage: laws, by Monte Carlo with fixed seeds and stated standard errors."""
+"""Weights, control variate, coverage: laws, by Monte Carlo with fixed seeds and stated standard
+errors.
+"""
 
 import numpy as np
 import pytest
@@ -17,7 +19,9 @@ def quartic(x):
 def truth(theta):
     """E quartic under N(theta, STD^2)."""
     v = STD**2
-    return float(np.sum(theta**2 + v + 0.3 * (theta**4 + 6 * theta**2 * v + 3 * v**2) + 0.5 * theta))
+    return float(
+        np.sum(theta**2 + v + 0.3 * (theta**4 + 6 * theta**2 * v + 3 * v**2) + 0.5 * theta)
+    )
 
 
 def seen_by(rng, d, n, fresh, f=quartic, spread=0.6, at=None):
@@ -32,14 +36,18 @@ def seen_by(rng, d, n, fresh, f=quartic, spread=0.6, at=None):
 
 
 def law_at(theta, rests_on=np.inf):
-    return gaussian_law(theta, np.zeros(theta.size), np.full(theta.size, STD**2), np.ones(theta.size), rests_on)
+    return gaussian_law(
+        theta, np.zeros(theta.size), np.full(theta.size, STD**2), np.ones(theta.size), rests_on
+    )
 
 
 @pytest.mark.parametrize("fresh", [0, 5])
 def test_balance_weights_sum_to_one_in_expectation(fresh):
     rng = np.random.default_rng(0)
     law = law_at(np.full(2, 0.2))
-    totals = [balance_weights(seen_by(rng, 2, 200, fresh, at=law.theta), law).sum() for _ in range(300)]
+    totals = [
+        balance_weights(seen_by(rng, 2, 200, fresh, at=law.theta), law).sum() for _ in range(300)
+    ]
     se = np.std(totals) / np.sqrt(len(totals))
     assert abs(np.mean(totals) - 1) < 4 * se
     assert se < 0.02
@@ -84,7 +92,9 @@ def test_the_control_variate_is_unbiased_and_narrower(dim):
 @pytest.mark.parametrize("control", [True, False])
 @pytest.mark.parametrize("fresh", [6, 20])
 def test_two_standard_errors_cover(fresh, control):
-    """Also with few draws: 95 % of 300 is 285 +- 3.8; the term for what was not seen makes it more."""
+    """Also with few draws: 95 % of 300 is 285 +- 3.8; the term for what was not seen makes it
+    more.
+    """
     rng, theta = np.random.default_rng(4), np.full(2, 0.1)
     law = law_at(theta)
     covered = 0
@@ -96,7 +106,9 @@ def test_two_standard_errors_cover(fresh, control):
 
 
 def test_a_jump_that_no_draw_met_is_covered():
-    """Scrap with a probability of 7 %, which most samples of ten do not contain: rows of the search have seen it."""
+    """Scrap with a probability of 7 %, which most samples of ten do not contain: rows of the search
+    have seen it.
+    """
     edge = 1.5 * STD
 
     def scrap(x):
@@ -141,7 +153,9 @@ def test_failures_count_and_are_doubted():
 
 
 def test_a_law_that_is_known_by_draws_only():
-    """The error of its moments is part of the standard error; the claim is unbiased whatever the shape of the law."""
+    """The error of its moments is part of the standard error; the claim is unbiased whatever the
+    shape of the law.
+    """
     rng = np.random.default_rng(7)
 
     def noise(n):
@@ -168,7 +182,10 @@ def test_a_law_that_is_known_by_draws_only():
 def test_learnt_moments_are_doubted():
     rng, theta = np.random.default_rng(8), np.zeros(2)
     seen = seen_by(rng, 2, 60, 20, lambda x: np.sum(x**2, axis=1))
-    sure, learnt = (estimate(seen, law_at(theta, n), 10.0, fresh_weights(seen, law_at(theta))) for n in (np.inf, 50))
+    sure, learnt = (
+        estimate(seen, law_at(theta, n), 10.0, fresh_weights(seen, law_at(theta)))
+        for n in (np.inf, 50)
+    )
     assert sure.se < 1e-6
     # E f = tr C, whose standard error by 50 residuals is sqrt(2 d / 50) C
     np.testing.assert_allclose(learnt.se, np.sqrt(2 * 2 / 50) * STD**2, rtol=0.15)

@@ -29,7 +29,11 @@ class World:
 
     def run(self, reserve, batch=4):
         v = Verification(
-            START, PROPOSAL, reserve, self.evidence, lambda leader, entrants: [r for r in self.others if not any(r is e for e in entrants)]
+            START,
+            PROPOSAL,
+            reserve,
+            self.evidence,
+            lambda leader, entrants: [r for r in self.others if not any(r is e for e in entrants)],
         )
         while not v.done:
             theta = v.ask(min(batch, v.left))
@@ -52,7 +56,9 @@ def test_a_rival_that_is_better_wins_the_race(batch):
     world.run(60, batch)
     assert sum(world.draws.values()) == 60
     assert world.draws[2.0] > 40
-    estimates = [known(theta, world.values[theta[0]], world.draws[theta[0]]) for theta in (PROPOSAL, RIVAL)]
+    estimates = [
+        known(theta, world.values[theta[0]], world.draws[theta[0]]) for theta in (PROPOSAL, RIVAL)
+    ]
     assert decide(estimates, world.evidence(START)).theta is RIVAL
 
 
@@ -83,11 +89,15 @@ def test_surely_is_one_joint_standard_error_and_what_may_be_missed():
     assert surely_beats(known(PROPOSAL, 0.0, 40), alone)
     assert not surely_beats(known(PROPOSAL, 0.15, 40), alone)
     # and what is near the start may be hoped for
-    assert not surely_beats(known(PROPOSAL, 0.0), Estimate(START, 0.1, 0.03, 0.03, 0.0, 10, 10, 0, 0.1, hoped=0.1))
+    assert not surely_beats(
+        known(PROPOSAL, 0.0), Estimate(START, 0.1, 0.03, 0.03, 0.0, 10, 10, 0, 0.1, hoped=0.1)
+    )
 
 
 def test_a_leader_that_fails_loses_the_lead():
-    """What is known of the proposal becomes worse with its first draws: the next go to the rival."""
+    """What is known of the proposal becomes worse with its first draws: the next go to the
+    rival.
+    """
     draws = {1.0: 0, 2.0: 0, 0.0: 0}
 
     def evidence(theta):
@@ -95,7 +105,13 @@ def test_a_leader_that_fails_loses_the_lead():
         fun = {0.0: 5.0, 2.0: 1.0, 1.0: 0.0 if n < 3 else 3.0}[theta[0]]
         return known(theta, fun, n + 4)
 
-    v = Verification(START, PROPOSAL, 40, evidence, lambda leader, entrants: [RIVAL] if leader.fun > 1 and len(entrants) == 1 else [])
+    v = Verification(
+        START,
+        PROPOSAL,
+        40,
+        evidence,
+        lambda leader, entrants: [RIVAL] if leader.fun > 1 and len(entrants) == 1 else [],
+    )
     while not v.done:
         theta = v.ask(1)
         draws[theta[0, 0]] += 1
@@ -104,7 +120,9 @@ def test_a_leader_that_fails_loses_the_lead():
 
 
 def test_rows_that_nobody_tells_are_asked_for_again():
-    v = Verification(START, PROPOSAL, 10, World({0.0: 1.0, 1.0: 0.0}).evidence, lambda leader, entrants: [])
+    v = Verification(
+        START, PROPOSAL, 10, World({0.0: 1.0, 1.0: 0.0}).evidence, lambda leader, entrants: []
+    )
     for _ in range(5):
         np.testing.assert_array_equal(v.ask(8), np.tile(PROPOSAL, (8, 1)))
     assert not v.done
@@ -120,7 +138,9 @@ def test_repeats_take_the_mean_and_then_the_best():
 
 
 def test_ranking_orders_by_what_was_seen_nearby_and_not_by_luck():
-    """A bowl with scrap in its middle: the best sample lies beside the hole, and its surroundings count."""
+    """A bowl with scrap in its middle: the best sample lies beside the hole, and its surroundings
+    count.
+    """
     rng = np.random.default_rng(0)
     theta = rng.uniform(-2, 2, (300, 2))
     x = theta + 0.2 * rng.standard_normal(theta.shape)

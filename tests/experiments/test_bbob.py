@@ -1,4 +1,6 @@
-"""The reproduction of the BBOB section: from settings to a report, through processes that fail, stop and are resumed."""
+"""The reproduction of the BBOB section: from settings to a report, through processes that fail,
+stop and are resumed.
+"""
 
 import dataclasses
 import json
@@ -22,7 +24,15 @@ from phenes.experiments.bbob.writing import rank_bias
 from phenes.store import Store
 
 TINY = bbob.Settings(
-    functions=(1, 6), methods=("ES", "PAES"), printed=(1,), valued=(6,), dim=5, seeds=2, generations=30, checkpoints=6, draws=256
+    functions=(1, 6),
+    methods=("ES", "PAES"),
+    printed=(1,),
+    valued=(6,),
+    dim=5,
+    seeds=2,
+    generations=30,
+    checkpoints=6,
+    draws=256,
 )
 
 
@@ -30,7 +40,9 @@ TINY = bbob.Settings(
 def tiny(tmp_path_factory):
     """The experiment from end to end, on two processes."""
     out, calls = tmp_path_factory.mktemp("bbob"), []
-    path = bbob.run(TINY, out, progress=lambda done, total: calls.append((done, total)), processes=2)
+    path = bbob.run(
+        TINY, out, progress=lambda done, total: calls.append((done, total)), processes=2
+    )
     return path, calls
 
 
@@ -43,7 +55,9 @@ class TestEndToEnd:
     def test_every_part_is_in_the_store(self, tiny):
         with Store(tiny[0], create=False) as store:
             run = store.last("bbob")
-            assert {key for key in run if not key.startswith("session/")} == {p.key for p in TINY.parts}
+            assert {key for key in run if not key.startswith("session/")} == {
+                p.key for p in TINY.parts
+            }
             assert run.about.status == "done"
             arrays = run["f06/PAES"]
         recorded = TINY.recorded
@@ -64,7 +78,10 @@ class TestEndToEnd:
     def test_pictures_and_reports(self, tiny):
         out = tiny[0].parent
         names = {path.name for path in out.glob("*.png")}
-        assert names == {f"bbob-{n}.png" for n in ("final", "selected", "time", "value", "curves-1", "curves-at-mean-1")}
+        assert names == {
+            f"bbob-{n}.png"
+            for n in ("final", "selected", "time", "value", "curves-1", "curves-at-mean-1")
+        }
         markdown, page = ((out / f"report.{kind}").read_text() for kind in ("md", "html"))
         for name in names:
             assert f"({name})" in markdown
@@ -80,8 +97,16 @@ class TestEndToEnd:
         assert len(text) < 20_000
         summary = json.loads(text)
         assert set(summary["functions"]) == {"f01", "f06"}
-        assert set(summary["functions"]["f06"]["methods"]) == {"ES", "PAES", "ES-value", "PAES-value"}
-        assert all(claim["verdict"] in (report.HOLDS, report.PARTLY, report.FAILS) for claim in summary["claims"])
+        assert set(summary["functions"]["f06"]["methods"]) == {
+            "ES",
+            "PAES",
+            "ES-value",
+            "PAES-value",
+        }
+        assert all(
+            claim["verdict"] in (report.HOLDS, report.PARTLY, report.FAILS)
+            for claim in summary["claims"]
+        )
 
     def test_figures_and_report_run_nothing(self, tiny, tmp_path, monkeypatch):
         monkeypatch.setattr(workers, "each", lambda *_: pytest.fail("an experiment was run"))
@@ -93,7 +118,11 @@ class TestEndToEnd:
     def test_resume_computes_what_is_missing_and_gets_the_same(self, tiny, monkeypatch):
         given = []
         each = workers.each
-        monkeypatch.setattr(workers, "each", lambda compute, tasks, n: given.extend(tasks) or each(compute, tasks, n))
+        monkeypatch.setattr(
+            workers,
+            "each",
+            lambda compute, tasks, n: given.extend(tasks) or each(compute, tasks, n),
+        )
         with Store(tiny[0]) as store:
             run = store.begin("bbob", dataclasses.asdict(TINY), resume=True)
             before = run["f01/ES"]
@@ -117,10 +146,19 @@ class TestPart:
         problem = problems.bbob(1, 5)
         oiu = phenes.OIU(phenes.inputs.GaussianNoise(0.1), lambda x: problem.f_opt - problem(x))
         weighting = weightings.summed(weightings.truncated_ranks(0.8, 0.1))
-        strategy = phenes.es(oiu.p, phenes.estimators.phenotype, weighting, optax.sgd(0.01), 100, metric=phenes.metric.natural_marginal)
+        strategy = phenes.es(
+            oiu.p,
+            phenes.estimators.phenotype,
+            weighting,
+            optax.sgd(0.01),
+            100,
+            metric=phenes.metric.natural_marginal,
+        )
         q0 = search.Gaussian(jnp.zeros(5), 0.5 * jnp.eye(5))
         state, info = phenes.run(jax.random.fold_in(jax.random.key(0), 1), oiu, strategy, q0, 30)
-        assert arrays["f_mean"][1, -1] == pytest.approx(float(problem(state.q.mean)) - problem.f_opt, rel=1e-9)
+        assert arrays["f_mean"][1, -1] == pytest.approx(
+            float(problem(state.q.mean)) - problem.f_opt, rel=1e-9
+        )
         assert arrays["trace"][1, -1] == pytest.approx(float(jnp.trace(state.q.cov)), rel=1e-9)
         assert arrays["population"][1, -1] == pytest.approx(-float(info.f_mean[-1]), rel=1e-9)
         assert arrays["projected"][1, -1] == int(jnp.sum(info.projected))
@@ -128,7 +166,9 @@ class TestPart:
     def test_expected_gap_of_the_sphere(self, tiny):
         """F(mean) - f(mean) = d sigma^2 up to the error of the draws."""
         arrays = stored(tiny, "f01/ES")
-        se = np.hypot(0.1 * 2 * np.sqrt(arrays["f_mean"]), 0.01 * np.sqrt(2 * 5)) / np.sqrt(TINY.draws)
+        se = np.hypot(0.1 * 2 * np.sqrt(arrays["f_mean"]), 0.01 * np.sqrt(2 * 5)) / np.sqrt(
+            TINY.draws
+        )
         assert np.all(np.abs(arrays["F_mean"] - arrays["f_mean"] - 5 * 0.01) < 4 * se)
 
     def test_printed_direction_differs_by_the_drift_of_erratum_1(self):
@@ -138,18 +178,32 @@ class TestPart:
         right = phenes.metric.natural_marginal(p, q, phenes.estimators.phenotype(p, q, batch, w))
         printed = settings.printed(p, q, batch, w)
         np.testing.assert_allclose(printed.mean, right.mean, atol=1e-12)
-        np.testing.assert_allclose(printed.cov - right.cov, (jnp.mean(w) - 1) * (0.51 * jnp.eye(3)), atol=1e-12)
+        np.testing.assert_allclose(
+            printed.cov - right.cov, (jnp.mean(w) - 1) * (0.51 * jnp.eye(3)), atol=1e-12
+        )
 
     def test_weights_by_value_spread_as_those_by_rank(self):
         f = jax.random.normal(jax.random.key(0), (100,))
-        by_rank, by_value = (make(bbob.Settings())(f) for make in (settings.by_rank, settings.by_value))
+        by_rank, by_value = (
+            make(bbob.Settings())(f) for make in (settings.by_rank, settings.by_value)
+        )
         assert float(jnp.std(by_value)) == pytest.approx(float(jnp.std(by_rank)), rel=1e-9)
-        np.testing.assert_allclose(np.sort(by_rank)[::-1], 100 * np.array(settings.by_rank_weights(bbob.Settings())), atol=1e-12)
+        np.testing.assert_allclose(
+            np.sort(by_rank)[::-1],
+            100 * np.array(settings.by_rank_weights(bbob.Settings())),
+            atol=1e-12,
+        )
 
 
 def test_settings_are_those_of_the_paper():
     full = bbob.Settings()
-    assert (full.functions, full.seeds, full.generations, full.dim, full.popsize) == (tuple(range(1, 25)), 10, 5000, 40, 100)
+    assert (full.functions, full.seeds, full.generations, full.dim, full.popsize) == (
+        tuple(range(1, 25)),
+        10,
+        5000,
+        40,
+        100,
+    )
     assert full.recorded[0] == 1
     assert full.recorded[-1] == 5000
     assert len(full.parts) == 24 * 3 + 3 * 2 + 2 * 3 + 3
@@ -160,7 +214,14 @@ def test_settings_are_those_of_the_paper():
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"functions": (0,)}, {"functions": ()}, {"methods": ("ES",)}, {"methods": ("ES", "PAES", "x")}, {"dim": 1}]
+    "wrong",
+    [
+        {"functions": (0,)},
+        {"functions": ()},
+        {"methods": ("ES",)},
+        {"methods": ("ES", "PAES", "x")},
+        {"dim": 1},
+    ],
 )
 def test_wrong_settings(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
@@ -191,7 +252,9 @@ class TestWorkers:
     def test_failed_parts_are_named_and_the_rest_is_kept(self, tmp_path, monkeypatch):
         broken = execute.BBOB._replace(compute=broken_on_f06)
         with pytest.raises(RuntimeError, match=r"f06/ES.*--resume"):
-            driver.run(broken, dataclasses.replace(TINY, valued=(), printed=()), tmp_path, processes=1)
+            driver.run(
+                broken, dataclasses.replace(TINY, valued=(), printed=()), tmp_path, processes=1
+            )
         with Store(tmp_path / "bbob.db") as store:
             run = store.last("bbob")
             assert run.about.status == "failed"
@@ -201,16 +264,15 @@ class TestWorkers:
     @pytest.mark.machine
     def test_interrupt_ends_the_processes(self):
         code = (
-            "import sys, time, signal, os\n"
-            "from phenes import workers\n"
-            "if __name__ == '__main__':\n"
-            "    signal.signal(signal.SIGALRM, signal.default_int_handler); signal.setitimer(signal.ITIMER_REAL, 3)\n"
-            "    try:\n"
-            "        list(workers.each(time.sleep, [60, 60], 2))\n"
-            "    except KeyboardInterrupt:\n"
-            "        import multiprocessing; print(len(multiprocessing.active_children()))\n"
+            "import sys, time, signal, os\nfrom phenes import workers\nif __name__ == '__main__':\n"
+            "    signal.signal(signal.SIGALRM, signal.default_int_handler);"
+            " signal.setitimer(signal.ITIMER_REAL, 3)\n    try:\n       "
+            " list(workers.each(time.sleep, [60, 60], 2))\n    except KeyboardInterrupt:\n       "
+            " import multiprocessing; print(len(multiprocessing.active_children()))\n"
         )
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=40, check=True)
+        done = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, timeout=40, check=True
+        )
         assert done.stdout.split() == ["0"]
         assert done.stderr == ""
 
@@ -282,7 +344,9 @@ class TestVerdicts:
         assert self.pick(data, "comparable") == report.FAILS
 
     def test_printed_formula_both_ways(self):
-        assert self.pick(synthetic(lambda f, m: 0.5 * (m == "printed")), "as printed") == report.HOLDS
+        assert (
+            self.pick(synthetic(lambda f, m: 0.5 * (m == "printed")), "as printed") == report.HOLDS
+        )
         assert self.pick(synthetic(better), "as printed") == report.FAILS
 
     def test_rank_bias_both_ways(self):
@@ -311,7 +375,9 @@ class TestStatistics:
 
     def test_sign_test_is_that_of_scipy(self):
         for wins, losses in ((20, 4), (12, 12), (0, 6), (24, 0)):
-            assert report.sign_test(wins, losses) == pytest.approx(scipy.stats.binomtest(wins, wins + losses).pvalue, rel=1e-12)
+            assert report.sign_test(wins, losses) == pytest.approx(
+                scipy.stats.binomtest(wins, wins + losses).pvalue, rel=1e-12
+            )
 
     def test_without_spread(self):
         assert report.difference(np.ones(3), np.ones(3)).p == 1
@@ -321,7 +387,9 @@ class TestStatistics:
     def test_huge_values(self):
         huge = np.array([1e200, 2e200, 3e200])
         assert report.mean_se(huge)[1] == pytest.approx(1e200 / np.sqrt(3))
-        assert report.difference(huge, 2 * huge).z == pytest.approx(report.difference(huge / 1e200, huge / 5e199).z)
+        assert report.difference(huge, 2 * huge).z == pytest.approx(
+            report.difference(huge / 1e200, huge / 5e199).z
+        )
 
     def test_numbers_as_text(self):
         assert report.plus_minus(1.23456, 0.0123) == "1.235 ± 0.012"

@@ -1,4 +1,6 @@
-"""The experiment with contexts: from settings to a report, data that are what they say, and verdicts that go both ways."""
+"""The experiment with contexts: from settings to a report, data that are what they say, and
+verdicts that go both ways.
+"""
 
 import dataclasses
 import json
@@ -26,7 +28,9 @@ TINY = contexts.Settings(
 def tiny(tmp_path_factory):
     """The experiment from end to end."""
     out, calls = tmp_path_factory.mktemp("contexts"), []
-    path = contexts.run(TINY, out, progress=lambda done, total: calls.append((done, total)), processes=1)
+    path = contexts.run(
+        TINY, out, progress=lambda done, total: calls.append((done, total)), processes=1
+    )
     return path, calls
 
 
@@ -50,7 +54,9 @@ class TestEndToEnd:
     def test_pictures_and_reports(self, tiny):
         out = tiny[0].parent
         names = {path.name for path in out.glob("*.png")}
-        assert names == {f"contexts-{n}.png" for n in ("accuracy", "settings", "variance", "experts", "regions")}
+        assert names == {
+            f"contexts-{n}.png" for n in ("accuracy", "settings", "variance", "experts", "regions")
+        }
         markdown, page = ((out / f"report.{kind}").read_text() for kind in ("md", "html"))
         for name in names:
             assert f"({name})" in markdown
@@ -62,7 +68,10 @@ class TestEndToEnd:
             summary = json.loads(text := json.dumps(contexts.summary(store), allow_nan=False))
         assert len(text) < 20_000
         assert {"phenotype", "banditron", "logistic"} <= set(summary["accuracy"]["wine"])
-        assert all(claim["verdict"] in (report.HOLDS, report.PARTLY, report.FAILS) for claim in summary["claims"])
+        assert all(
+            claim["verdict"] in (report.HOLDS, report.PARTLY, report.FAILS)
+            for claim in summary["claims"]
+        )
 
     def test_resume_computes_what_is_missing_and_gets_the_same(self, tiny, monkeypatch):
         given = []
@@ -91,9 +100,14 @@ class TestSettings:
     def test_all_of_it_by_default(self):
         full = contexts.Settings()
         assert (full.seeds, full.rounds) == (10, 40_000)
-        assert {part.partition("/")[0] for part in full.parts} == {*settings.METHODS, *settings.VARIANCES}
+        assert {part.partition("/")[0] for part in full.parts} == {
+            *settings.METHODS,
+            *settings.VARIANCES,
+        }
         assert set(contexts.Settings.quick().parts) == set(full.parts)
-        assert contexts.Settings.from_stored(json.loads(json.dumps(dataclasses.asdict(full)))) == full
+        assert (
+            contexts.Settings.from_stored(json.loads(json.dumps(dataclasses.asdict(full)))) == full
+        )
         with pytest.raises(ValueError, match="not those of this version"):
             contexts.Settings.from_stored({"colour": "red"})
 
@@ -135,7 +149,9 @@ class TestData:
 
     def test_without_scikit_learn(self, monkeypatch):
         monkeypatch.setitem(__import__("sys").modules, "sklearn.datasets", None)
-        with pytest.raises(RuntimeError, match=r"needs scikit-learn: pip install -e '\.\[contexts\]' in a clone"):
+        with pytest.raises(
+            RuntimeError, match=r"needs scikit-learn: pip install -e '\.\[contexts\]' in a clone"
+        ):
             data.load.__wrapped__("digits", 1, 0)
 
 
@@ -160,15 +176,29 @@ def synthetic(gain=2.0, **final):
         kind, _, name = part.partition("/")
         if kind in settings.VARIANCES:
             shape = (10, 5) if "experts" in kind else (10, 5, 2)
-            parts[part] = {"rounds": np.arange(1, 6), "genotype": np.full(shape, gain), "mix": np.full(shape, 1.5)}
+            parts[part] = {
+                "rounds": np.arange(1, 6),
+                "genotype": np.full(shape, gain),
+                "mix": np.full(shape, 1.5),
+            }
             continue
-        accuracy = np.full((len(settings.METHODS[kind].points), 10, 10), final.get(kind.replace("-", "_"), 0.8))
+        accuracy = np.full(
+            (len(settings.METHODS[kind].points), 10, 10), final.get(kind.replace("-", "_"), 0.8)
+        )
         accuracy += 1e-4 * np.arange(10)[None, :, None]
         n = data.load(name, 10, full.seed).test_y.shape[1]
         plane = np.zeros((len(accuracy), 10, pictures.GRID**2), np.int8)
         gate = np.full((len(accuracy), 10, n, 4), 0.25)
-        end = {"gate": gate, "speaker": plane, "answer": plane} if kind.startswith("experts") else {}
-        parts[part] = {"rounds": np.arange(1, 11), "accuracy": accuracy, "loss": 1 - accuracy, "online": accuracy, **end}
+        end = (
+            {"gate": gate, "speaker": plane, "answer": plane} if kind.startswith("experts") else {}
+        )
+        parts[part] = {
+            "rounds": np.arange(1, 11),
+            "accuracy": accuracy,
+            "loss": 1 - accuracy,
+            "online": accuracy,
+            **end,
+        }
     return results.Results(full, "0", "done", parts, [])
 
 
@@ -188,20 +218,59 @@ class TestVerdicts:
         return verdict
 
     def test_ahead(self):
-        found = claims.claims(synthetic(phenotype=0.95, logistic=0.96, banditron=0.9, experts_phenotype=0.96, experts_EM=0.97))
-        for words in ("with bandit feedback", "it beats epsilon", "phenotype does better", "bandit feedback costs"):
+        found = claims.claims(
+            synthetic(
+                phenotype=0.95,
+                logistic=0.96,
+                banditron=0.9,
+                experts_phenotype=0.96,
+                experts_EM=0.97,
+            )
+        )
+        for words in (
+            "with bandit feedback",
+            "it beats epsilon",
+            "phenotype does better",
+            "bandit feedback costs",
+        ):
             assert self.pick(found, f"digits: {words}") == report.HOLDS
-        for words in ("regions: learning from the posterior", "regions: from feedback alone", "regions: several experts"):
+        for words in (
+            "regions: learning from the posterior",
+            "regions: from feedback alone",
+            "regions: several experts",
+        ):
             assert self.pick(found, words) == report.HOLDS
         assert self.pick(found, "digits: the phenotype gradient of E f") == report.FAILS
         assert self.pick(found, "regions: experts specialise") == report.FAILS
-        assert sum("never has the larger variance" in claim.claim and claim.verdict == report.HOLDS for claim in found) == 4
+        assert (
+            sum(
+                "never has the larger variance" in claim.claim and claim.verdict == report.HOLDS
+                for claim in found
+            )
+            == 4
+        )
 
     def test_behind(self):
-        found = claims.claims(synthetic(0.9, phenotype=0.85, logistic=0.96, banditron=0.9, experts_genotype=0.9, experts_EM=0.97))
-        for words in ("digits: with bandit feedback", "digits: bandit feedback costs", "regions: learning from the posterior"):
+        found = claims.claims(
+            synthetic(
+                0.9,
+                phenotype=0.85,
+                logistic=0.96,
+                banditron=0.9,
+                experts_genotype=0.9,
+                experts_EM=0.97,
+            )
+        )
+        for words in (
+            "digits: with bandit feedback",
+            "digits: bandit feedback costs",
+            "regions: learning from the posterior",
+        ):
             assert self.pick(found, words) == report.FAILS
-        assert not any("never has the larger variance" in claim.claim and claim.verdict == report.HOLDS for claim in found)
+        assert not any(
+            "never has the larger variance" in claim.claim and claim.verdict == report.HOLDS
+            for claim in found
+        )
 
     def test_a_variance_that_is_no_number_proves_nothing(self):
         made = synthetic()
@@ -220,5 +289,11 @@ class TestVerdicts:
 
     def test_every_picture_of_every_method_can_be_drawn(self):
         made = synthetic()
-        for draw in (pictures.accuracy, pictures.by_setting, pictures.variance, pictures.experts, pictures.regions):
+        for draw in (
+            pictures.accuracy,
+            pictures.by_setting,
+            pictures.variance,
+            pictures.experts,
+            pictures.regions,
+        ):
             assert draw(made) is not None

@@ -1,4 +1,6 @@
-"""The reproduction of the experiments with networks: from settings to a report, and verdicts that go both ways."""
+"""The reproduction of the experiments with networks: from settings to a report, and verdicts that
+go both ways.
+"""
 
 import json
 import math
@@ -15,7 +17,9 @@ from phenes.rl import rollouts, training
 from phenes.store import Store
 
 RIVAL = "evosax-20-0.1-0.03"
-TINY = cartpole.Settings(methods=("ES-paper", "PAES-paper", "default", RIVAL), seeds=2, generations=5, ours=5)
+TINY = cartpole.Settings(
+    methods=("ES-paper", "PAES-paper", "default", RIVAL), seeds=2, generations=5, ours=5
+)
 
 
 def here(compute, tasks, n):
@@ -58,7 +62,10 @@ def test_defaults_beside_es_with_the_same_number_of_episodes(tmp_path, monkeypat
     with Store(path, create=False) as store:
         summary = untuned.summary(store)
     numbers = summary["environments"]["CartPole-v1"]
-    assert {name: n["generations"][0] * n["popsize"] for name, n in numbers.items()} == {"ES": 100, "default": 100}
+    assert {name: n["generations"][0] * n["popsize"] for name, n in numbers.items()} == {
+        "ES": 100,
+        "default": 100,
+    }
     (claim,) = summary["claims"]
     assert claim["verdict"] in (report.PARTLY, report.FAILS)  # one seed proves nothing
     assert "(untuned-learning.png)" in (tmp_path / "report.md").read_text()
@@ -67,7 +74,9 @@ def test_defaults_beside_es_with_the_same_number_of_episodes(tmp_path, monkeypat
         untuned.Settings(environments=("CartPole-v1",), episodes=(1, 2))
     assert untuned.Settings.from_stored(json.loads(json.dumps(vars(settings)))) == settings
     several = untuned.Settings(environments=("A-v1", "B-v1"), episodes=(1, 2), seeds=2)
-    assert several.parts == tuple(f"{env}-v1/{method}/{k}" for k in (0, 1) for env in "AB" for method in ("ES", "default"))
+    assert several.parts == tuple(
+        f"{env}-v1/{method}/{k}" for k in (0, 1) for env in "AB" for method in ("ES", "default")
+    )
 
 
 def made(first, value, length=10, popsize=20):
@@ -82,12 +91,17 @@ BY_POPULATION = cartpole.Settings(seeds=3, generations=100, ours=100)
 
 def judged(settings: control.Settings = BY_POPULATION, **runs):
     there = {name.replace("_", "-"): made(*numbers) for name, numbers in runs.items()}
-    return {claim.claim: claim for claim in claims.claims(results.Results(settings, "0", "done", there, []))}
+    return {
+        claim.claim: claim
+        for claim in claims.claims(results.Results(settings, "0", "done", there, []))
+    }
 
 
 def test_verdicts():
     never = [math.inf] * 3
-    (faster,) = judged(ES_paper=([90, 95, 92], [1, 2, 3]), PAES_paper=([10, 12, 11], [1, 2, 3])).values()
+    (faster,) = judged(
+        ES_paper=([90, 95, 92], [1, 2, 3]), PAES_paper=([10, 12, 11], [1, 2, 3])
+    ).values()
     assert faster.verdict == report.HOLDS
     (faster,) = judged(ES_paper=(never, [1, 1.1, 1.2]), PAES_paper=(never, [5, 5.1, 5.2])).values()
     assert faster.verdict == report.PARTLY
@@ -97,13 +111,18 @@ def test_verdicts():
     assert (ours.verdict, beside.verdict) == (report.PARTLY, report.HOLDS)
     ours, _ = judged(ES=(never, [1, 2, 3]), default=([10, 12, 14], [1, 2, 3])).values()
     assert ours.verdict == report.HOLDS
-    ours, _ = judged(ES=(never, [1, 2, 3]), default=([30, 32, 34], [1, 2, 3])).values()  # 640 episodes, and 400 are asked
+    # 640 episodes, and 400 are asked
+    ours, _ = judged(ES=(never, [1, 2, 3]), default=([30, 32, 34], [1, 2, 3])).values()
     assert ours.verdict == report.PARTLY
 
 
 def test_the_best_setting_of_a_rival_counts():
     best, worst = "evosax-20-0.1-0.03", "evosax-20-0.3-0.03"
-    there = {worst: made([40, 50, 60], [1, 2, 3]), best: made([5, 6, 7], [1, 2, 3]), "default": made([10, 12, 14], [1, 2, 3])}
+    there = {
+        worst: made([40, 50, 60], [1, 2, 3]),
+        best: made([5, 6, 7], [1, 2, 3]),
+        "default": made([10, 12, 14], [1, 2, 3]),
+    }
     found = results.Results(cartpole.Settings(seeds=3), "0", "done", there, [])
     assert found.best_rival() == best
     assert list(found.shown()) == [best, "default"]
@@ -112,16 +131,19 @@ def test_the_best_setting_of_a_rival_counts():
 
 
 def test_time_is_counted_without_compilation():
-    seconds = np.concatenate([9 + 0.1 * np.arange(1, 6), 12 + 0.1 * np.arange(1, 6), 12.5 + 0.2 * np.arange(1, 11)])
+    seconds = np.concatenate(
+        [9 + 0.1 * np.arange(1, 6), 12 + 0.1 * np.arange(1, 6), 12.5 + 0.2 * np.arange(1, 11)]
+    )
     clean = results.without_compilation(seconds, np.array([5, 10, 15, 20]))
     np.testing.assert_allclose(clean, 0.2 * np.arange(1, 21))
 
 
 def test_a_run_that_loses_what_it_had_is_seen():
     settings = swimmer.Settings(target=0.5, seeds=3)
-    (_, kept) = judged(settings, default=([6, 6, 6], [1, 2, 3])).values()
+    _, kept = judged(settings, default=([6, 6, 6], [1, 2, 3])).values()
     assert kept.verdict == report.HOLDS
-    (_, kept) = judged(settings, default=([2, 3, 6], [1, 2, 3])).values()  # looks of 0.1 and 0.2 after the first at the target
+    # looks of 0.1 and 0.2 after the first at the target
+    _, kept = judged(settings, default=([2, 3, 6], [1, 2, 3])).values()
     assert kept.verdict == report.FAILS
 
 
@@ -134,7 +156,12 @@ def test_settings():
     assert isinstance(es, training.Settings)
     assert es.mirrored
     assert genotype.popsize == default.popsize
-    assert pendulum.Settings(methods=("ES", "default"), seeds=3, few=1).parts == ("ES/0", "default/0", "default/1", "default/2")
+    assert pendulum.Settings(methods=("ES", "default"), seeds=3, few=1).parts == (
+        "ES/0",
+        "default/0",
+        "default/1",
+        "default/2",
+    )
     with pytest.raises(ValueError, match="methods must be of"):
         cartpole.Settings(methods=("CMA",))
     with pytest.raises(ValueError, match="not those of this version"):
@@ -158,7 +185,10 @@ def test_settings_from_the_command_line_that_are_wrong(capsys, tmp_path, change,
 
 
 def test_settings_of_the_command_line():
-    read = {text: read_setting(text, kind) for text, kind in (("40", int), ("1", tuple[int, ...]), ("ES, default", tuple[str, ...]))}
+    read = {
+        text: read_setting(text, kind)
+        for text, kind in (("40", int), ("1", tuple[int, ...]), ("ES, default", tuple[str, ...]))
+    }
     assert read == {"40": 40, "1": [1], "ES, default": ["ES", "default"]}
     assert read_setting("0.1,2", tuple[float, ...]) == [0.1, 2]
     assert read_setting('["ES"]', tuple[str, ...]) == ["ES"]

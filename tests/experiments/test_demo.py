@@ -1,4 +1,6 @@
-"""The demonstration: a problem whose optimum is known, a fair race, and a table and a picture that come from the numbers."""
+"""The demonstration: a problem whose optimum is known, a fair race, and a table and a picture that
+come from the numbers.
+"""
 
 import dataclasses
 import io
@@ -42,7 +44,8 @@ def test_robust_optimum_is_the_published_one_and_that_of_a_grid():
     np.testing.assert_allclose(where, (0.2003, 0.2002), atol=5e-5)
     assert best == pytest.approx(0.400115, abs=5e-7)
     centre = np.array((0.5, 0.5))
-    for half in (0.5, 0.05, 0.005, 0.0005):  # the best of a grid of the unit square, then of finer ones around it
+    # the best of a grid of the unit square, then of finer ones around it
+    for half in (0.5, 0.05, 0.005, 0.0005):
         side = np.linspace(-half, half, 21)
         grid = centre + np.stack(np.meshgrid(side, side), axis=-1)
         values = smoothed_by_quadrature(grid, 0.1)
@@ -64,7 +67,10 @@ def test_predicted_gain_is_what_samples_show():
     x = theta + random.normal(scale=TINY.noise, size=(n, d))
     f = -np.sum(x**2, axis=1)
     w = (f - f.mean()) / f.std()
-    es, paes = np.sum((w[:, None] * theta / s) ** 2, axis=1), np.sum((w[:, None] * x / (s + c)) ** 2, axis=1)
+    es, paes = (
+        np.sum((w[:, None] * theta / s) ** 2, axis=1),
+        np.sum((w[:, None] * x / (s + c)) ** 2, axis=1),
+    )
     ratio = es.mean() / paes.mean()
     se = np.std(es - ratio * paes) / np.sqrt(n) / paes.mean()
     assert abs(ratio - TINY.predicted_gain) < 4 * se
@@ -100,14 +106,17 @@ def test_race_of_full_length_is_won_by_about_the_predicted_gain(race):
     result = demo.summary(race)
     assert result.ratio is not None
     assert result.ratio > 1.5
-    # a regret is a sum over 10 coordinates: its log has a standard deviation of sqrt(2/10), and the median of 10 seeds 1.25/sqrt(10) of it
+    # a regret is a sum over 10 coordinates: its log has a standard deviation of sqrt(2/10), and the
+    # median of 10 seeds 1.25/sqrt(10) of it
     se = np.sqrt(2) * 1.25 * np.sqrt(2 / 10) / np.sqrt(10)
     assert abs(np.log(result.regret_ratio / result.predicted_gain)) < 4 * se
 
 
 def last_regret_of_es(race, **changes):
     settings = dataclasses.replace(race.settings, **changes)
-    return np.median(demo.regret(demo.Results(settings, {"ES": demo.run_method(settings, "ES")}), "ES")[:, -1])
+    return np.median(
+        demo.regret(demo.Results(settings, {"ES": demo.run_method(settings, "ES")}), "ES")[:, -1]
+    )
 
 
 @pytest.mark.parametrize("rate", [1.6, 10.0])
@@ -117,15 +126,22 @@ def test_learning_rate_suits_es(race, rate):
 
 
 def test_wider_search_does_not_make_up_for_what_es_throws_away(race):
-    """At the spread and the rates that are best for ES alone, PAES at the spread and the rates of the race is still ahead."""
-    assert last_regret_of_es(race, spread=0.075, learning_rate=3.6, decay=3.0) > 1.5 * np.median(demo.regret(race, "PAES")[:, -1])
+    """At the spread and the rates that are best for ES alone, PAES at the spread and the rates of
+    the race is still ahead.
+    """
+    assert last_regret_of_es(race, spread=0.075, learning_rate=3.6, decay=3.0) > 1.5 * np.median(
+        demo.regret(race, "PAES")[:, -1]
+    )
 
 
 def made_up(es, paes):
     """One seed and one part, this far from the optimum by generation."""
     where, _ = demo.optimum(0.1)
     settings = demo.DemoSettings(seeds=1, generations=len(es), starts=((0.3, 0.3),))
-    means = {method: where + np.outer(distances, (1, 0))[None] for method, distances in (("ES", es), ("PAES", paes))}
+    means = {
+        method: where + np.outer(distances, (1, 0))[None]
+        for method, distances in (("ES", es), ("PAES", paes))
+    }
     return demo.Results(settings, means)
 
 
@@ -135,12 +151,40 @@ FAR, NEAR = 0.1, 1e-4
 @pytest.mark.parametrize(
     ("es", "paes", "text", "ratio"),
     [
-        ([FAR, FAR, FAR, NEAR], [FAR, NEAR, NEAR, NEAR], "with 2.0 times fewer evaluations than ES", 2.0),
+        (
+            [FAR, FAR, FAR, NEAR],
+            [FAR, NEAR, NEAR, NEAR],
+            "with 2.0 times fewer evaluations than ES",
+            2.0,
+        ),
         ([NEAR, NEAR], [FAR, NEAR], "with 2.0 times more evaluations than ES", 0.5),
-        ([FAR, FAR], [FAR, NEAR], "PAES gets within 0.05 % of the robust optimum in 80 evaluations, ES not in 80", None),
-        ([FAR, NEAR], [FAR, FAR], "ES gets within 0.05 % of the robust optimum in 80 evaluations, PAES not in 80", None),
-        ([FAR, FAR], [FAR, FAR], "Neither gets within 0.05 % of the robust optimum in 80 evaluations; the regret of ES is 1.0 times", None),
-        ([FAR, NEAR, FAR, NEAR], [NEAR, FAR, NEAR, NEAR], "with 1.5 times fewer evaluations than ES", 1.5),
+        (
+            [FAR, FAR],
+            [FAR, NEAR],
+            "PAES gets within 0.05 % of the robust optimum in 80 evaluations, ES not in 80",
+            None,
+        ),
+        (
+            [FAR, NEAR],
+            [FAR, FAR],
+            "ES gets within 0.05 % of the robust optimum in 80 evaluations, PAES not in 80",
+            None,
+        ),
+        (
+            [FAR, FAR],
+            [FAR, FAR],
+            (
+                "Neither gets within 0.05 % of the robust optimum in 80 evaluations; the regret of"
+                " ES is 1.0 times"
+            ),
+            None,
+        ),
+        (
+            [FAR, NEAR, FAR, NEAR],
+            [NEAR, FAR, NEAR, NEAR],
+            "with 1.5 times fewer evaluations than ES",
+            1.5,
+        ),
     ],
 )
 def test_finding_says_what_the_numbers_say(es, paes, text, ratio):
@@ -167,7 +211,10 @@ def test_picture_is_drawn_from_stored_results(tiny, tmp_path, monkeypatch):
     assert loaded.settings == tiny.settings
     result = demo.summary(loaded)
     assert result == demo.summary(tiny)
-    files = [plots.save(picture.figure(results, result), tmp_path / name) for name, results in (("a.png", loaded), ("b.png", tiny))]
+    files = [
+        plots.save(picture.figure(results, result), tmp_path / name)
+        for name, results in (("a.png", loaded), ("b.png", tiny))
+    ]
     assert files[0].read_bytes() == files[1].read_bytes()
     assert files[0].read_bytes()[:4] == b"\x89PNG"
     assert files[0].stat().st_size > 10_000
@@ -185,7 +232,10 @@ def test_figure_has_the_finding_as_title_and_one_colour_for_each_method(tiny):
         np.testing.assert_allclose(line.get_ydata(), np.median(demo.regret(tiny, method), axis=0))
 
 
-@pytest.mark.parametrize("name", ["seeds", "generations", "popsize", "noise", "spread", "learning_rate", "decay", "within"])
+@pytest.mark.parametrize(
+    "name",
+    ["seeds", "generations", "popsize", "noise", "spread", "learning_rate", "decay", "within"],
+)
 def test_settings_out_of_range_are_refused(name):
     with pytest.raises(ValueError, match=name):
         demo.DemoSettings(**{name: 0})

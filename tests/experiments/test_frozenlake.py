@@ -1,4 +1,6 @@
-"""The reproduction of the FrozenLake section: from settings to a report, and verdicts that go both ways."""
+"""The reproduction of the FrozenLake section: from settings to a report, and verdicts that go both
+ways.
+"""
 
 import dataclasses
 import json
@@ -27,7 +29,9 @@ TINY = frozenlake.Settings(
 def tiny(tmp_path_factory):
     """The experiment from end to end."""
     out, calls = tmp_path_factory.mktemp("frozenlake"), []
-    path = frozenlake.run(TINY, out, progress=lambda done, total: calls.append((done, total)), processes=1)
+    path = frozenlake.run(
+        TINY, out, progress=lambda done, total: calls.append((done, total)), processes=1
+    )
     return path, calls
 
 
@@ -64,12 +68,21 @@ class TestEndToEnd:
         assert len(text) < 20_000
         summary = json.loads(text)
         assert set(summary["methods"]) == set(TINY.methods)
-        assert all(claim["verdict"] in (report.HOLDS, report.PARTLY, report.FAILS) for claim in summary["claims"])
+        assert all(
+            claim["verdict"] in (report.HOLDS, report.PARTLY, report.FAILS)
+            for claim in summary["claims"]
+        )
 
     def test_resume_computes_what_is_missing_and_gets_the_same(self, tiny, monkeypatch):
         given = []
         # in this process, which has compiled nothing of it, but saves the start of another one
-        monkeypatch.setattr(workers, "each", lambda compute, tasks, n: given.extend(tasks) or (answer(compute, task) for task in tasks))
+        monkeypatch.setattr(
+            workers,
+            "each",
+            lambda compute, tasks, n: (
+                given.extend(tasks) or (answer(compute, task) for task in tasks)
+            ),
+        )
         with Store(tiny[0]) as store:
             run = store.begin("frozenlake", dataclasses.asdict(TINY), resume=True)
             before = run["ES"]
@@ -86,7 +99,9 @@ class TestEndToEnd:
             frozenlake.run(dataclasses.replace(TINY, seeds=3), tiny[0].parent, resume=True)
 
     def test_failed_parts_are_named_and_the_rest_is_kept(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(workers, "each", lambda compute, tasks, n: (broken_on_es(task) for task in tasks))
+        monkeypatch.setattr(
+            workers, "each", lambda compute, tasks, n: (broken_on_es(task) for task in tasks)
+        )
         with pytest.raises(RuntimeError, match=r"ES failed.*--resume"):
             frozenlake.run(TINY, tmp_path)
         with Store(tmp_path / "frozenlake.db") as store:
@@ -98,7 +113,11 @@ def answer(compute, task):
 
 
 def broken_on_es(task):
-    return workers.Done(task, None, "no", 0.0) if task[0] == "ES" else workers.Done(task, {"x": np.zeros(1)}, None, 1.0)
+    return (
+        workers.Done(task, None, "no", 0.0)
+        if task[0] == "ES"
+        else workers.Done(task, {"x": np.zeros(1)}, None, 1.0)
+    )
 
 
 def test_settings_are_those_of_the_paper():
@@ -113,7 +132,15 @@ def test_settings_are_those_of_the_paper():
         frozenlake.Settings.from_stored({"colour": "red"})
 
 
-@pytest.mark.parametrize("wrong", [{"sigmas": ()}, {"totals": (-1.0,)}, {"methods": ("ES",)}, {"methods": ("ES", "PAES-SGD", "x")}])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"sigmas": ()},
+        {"totals": (-1.0,)},
+        {"methods": ("ES",)},
+        {"methods": ("ES", "PAES-SGD", "x")},
+    ],
+)
 def test_wrong_settings(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
         frozenlake.Settings(**wrong)
@@ -130,7 +157,9 @@ def test_first_and_best():
 
 
 def synthetic(**times):
-    """Runs that step from 0 to 0.73 at a given generation (plus the seed), by method; never where it is infinite."""
+    """Runs that step from 0 to 0.73 at a given generation (plus the seed), by method; never where
+    it is infinite.
+    """
     full = frozenlake.Settings()
     parts = {}
     for method, how in settings.METHODS.items():
@@ -149,7 +178,9 @@ def synthetic(**times):
             "compilation": np.array(1.0),
         }
     shape = (3, 10, 20)
-    parts[settings.VARIANCE] = {name: np.full(shape, 2.0) for name in ("gain", "signal_genotype", "signal_phenotype")}
+    parts[settings.VARIANCE] = {
+        name: np.full(shape, 2.0) for name in ("gain", "signal_genotype", "signal_phenotype")
+    }
     return results.Results(full, "0", "done", parts, [])
 
 
@@ -168,7 +199,9 @@ class TestVerdicts:
         assert self.pick(data, "smaller variance") == report.HOLDS
 
     def test_slower(self):
-        data = synthetic(**{"ES": 40.0, "PAES-SGD": 100.0, "clean-phenotype": np.inf, "default": 30.0})
+        data = synthetic(
+            **{"ES": 40.0, "PAES-SGD": 100.0, "clean-phenotype": np.inf, "default": 30.0}
+        )
         assert self.pick(data, '"PAES converges') == report.FAILS
         assert self.pick(data, "wall-clock") == report.FAILS
         assert self.pick(data, "natural gradient in log alpha") == report.FAILS
@@ -203,5 +236,11 @@ class TestVerdicts:
 
     def test_all_pictures_of_all_methods_can_be_drawn(self):
         data = synthetic(ES=np.inf)
-        for draw in (pictures.main, pictures.sweep, pictures.clock, pictures.clean, pictures.estimators):
+        for draw in (
+            pictures.main,
+            pictures.sweep,
+            pictures.clock,
+            pictures.clean,
+            pictures.estimators,
+        ):
             assert draw(data) is not None

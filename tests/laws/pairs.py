@@ -14,7 +14,9 @@ from tests.laws.statistics import WHOLE
 
 
 class Pair(NamedTuple):
-    """moments(theta) -> (E[x | theta], Cov[x | theta]) for real-valued x; None where `outcomes` lists all values of x instead."""
+    """moments(theta) -> (E[x | theta], Cov[x | theta]) for real-valued x; None where `outcomes`
+    lists all values of x instead.
+    """
 
     name: str
     q: Any
@@ -60,7 +62,9 @@ def censored(low, high, sd):
         pdf, cdf = jax.scipy.stats.norm.pdf, jax.scipy.stats.norm.cdf
         inside = cdf(b) - cdf(a)
         first = theta * inside + sd * (pdf(a) - pdf(b))
-        second = (theta**2 + sd**2) * inside + sd * (theta + low) * pdf(a) - sd * (theta + high) * pdf(b)
+        second = (
+            (theta**2 + sd**2) * inside + sd * (theta + low) * pdf(a) - sd * (theta + high) * pdf(b)
+        )
         m1 = first + low * cdf(a) + high * (1 - cdf(b))
         m2 = second + low**2 * cdf(a) + high**2 * (1 - cdf(b))
         return m1, jnp.diag(m2 - m1**2)
@@ -73,7 +77,9 @@ def rounded(step, sd):
 
     def moments(theta):
         cdf = jax.scipy.stats.norm.cdf
-        mass = cdf((grid[None] + step / 2 - theta[:, None]) / sd) - cdf((grid[None] - step / 2 - theta[:, None]) / sd)
+        mass = cdf((grid[None] + step / 2 - theta[:, None]) / sd) - cdf(
+            (grid[None] - step / 2 - theta[:, None]) / sd
+        )
         m1, m2 = mass @ grid, mass @ grid**2
         return m1, jnp.diag(m2 - m1**2)
 
@@ -83,7 +89,9 @@ def rounded(step, sd):
 def mixture_moments(weights, biases, covs):
     weights, biases, covs = (np.asarray(a) for a in (weights, biases, covs))
     mean = weights @ biases
-    cov = np.einsum("k,kij->ij", weights, covs + biases[:, :, None] * biases[:, None]) - np.outer(mean, mean)
+    cov = np.einsum("k,kij->ij", weights, covs + biases[:, :, None] * biases[:, None]) - np.outer(
+        mean, mean
+    )
     return additive(cov, mean)
 
 
@@ -97,27 +105,67 @@ GAUSSIAN_PAIRS = [
     Pair("full-vector", FULL, inputs.GaussianNoise([0.5, 0.9]), additive(np.diag([0.25, 0.81]))),
     Pair("full-full", FULL, inputs.GaussianNoise(NOISE), additive(NOISE)),
     Pair("full-lowrank", FULL, inputs.GaussianNoise(SHARED), additive(SHARED.matrix(2))),
-    Pair("full-bias", FULL, inputs.GaussianNoise(NOISE, bias=[0.3, -0.7]), additive(NOISE, [0.3, -0.7])),
+    Pair(
+        "full-bias",
+        FULL,
+        inputs.GaussianNoise(NOISE, bias=[0.3, -0.7]),
+        additive(NOISE, [0.3, -0.7]),
+    ),
     Pair("full-linear", FULL, inputs.GaussianNoise(0.4, bias=[0.1, -0.2, 0.3], gain=GAIN), linear),
     Pair("diagonal-scalar", DIAG, inputs.GaussianNoise(0.5), additive(0.25 * np.eye(2))),
-    Pair("diagonal-vector", DIAG, inputs.GaussianNoise([0.5, 0.9]), additive(np.diag([0.25, 0.81]))),
+    Pair(
+        "diagonal-vector", DIAG, inputs.GaussianNoise([0.5, 0.9]), additive(np.diag([0.25, 0.81]))
+    ),
     Pair("diagonal-full", DIAG, inputs.GaussianNoise(NOISE), additive(NOISE)),
     Pair("diagonal-lowrank", DIAG, inputs.GaussianNoise(SHARED), additive(SHARED.matrix(2))),
-    Pair("diagonal-linear", DIAG, inputs.GaussianNoise(0.4, bias=[0.1, -0.2, 0.3], gain=GAIN), linear),
+    Pair(
+        "diagonal-linear", DIAG, inputs.GaussianNoise(0.4, bias=[0.1, -0.2, 0.3], gain=GAIN), linear
+    ),
     Pair("isotropic-scalar", ISO, inputs.GaussianNoise(0.5), additive(0.25 * np.eye(2))),
-    Pair("isotropic-vector", ISO, inputs.GaussianNoise([0.5, 0.9]), additive(np.diag([0.25, 0.81]))),
+    Pair(
+        "isotropic-vector", ISO, inputs.GaussianNoise([0.5, 0.9]), additive(np.diag([0.25, 0.81]))
+    ),
     Pair("isotropic-full", ISO, inputs.GaussianNoise(NOISE), additive(NOISE)),
     Pair("isotropic-lowrank", ISO, inputs.GaussianNoise(SHARED), additive(SHARED.matrix(2))),
-    Pair("isotropic-linear", ISO, inputs.GaussianNoise(0.4, bias=[0.1, -0.2, 0.3], gain=GAIN), linear),
+    Pair(
+        "isotropic-linear", ISO, inputs.GaussianNoise(0.4, bias=[0.1, -0.2, 0.3], gain=GAIN), linear
+    ),
 ]
 
 MIXTURE_PAIRS = [
-    Pair("full-mixture", FULL, inputs.GaussianMixtureNoise(WEIGHTS, COVS, BIASES), mixture_moments(WEIGHTS, BIASES, COVS)),
-    Pair("diagonal-mixture", DIAG, inputs.GaussianMixtureNoise(WEIGHTS, COVS, BIASES), mixture_moments(WEIGHTS, BIASES, COVS)),
-    Pair("isotropic-mixture", ISO, inputs.GaussianMixtureNoise(WEIGHTS, [0.2, 0.9]), additive((0.8 * 0.04 + 0.2 * 0.81) * np.eye(2))),
-    Pair("full-multivariate-t", FULL, inputs.MultivariateTNoise(NOISE, 5.0), additive(T_VAR * NOISE)),
-    Pair("diagonal-multivariate-t", DIAG, inputs.MultivariateTNoise(0.5, 5.0), additive(T_VAR * 0.25 * np.eye(2))),
-    Pair("isotropic-multivariate-t", ISO, inputs.MultivariateTNoise([0.5, 0.3], 5.0), additive(T_VAR * np.diag([0.25, 0.09]))),
+    Pair(
+        "full-mixture",
+        FULL,
+        inputs.GaussianMixtureNoise(WEIGHTS, COVS, BIASES),
+        mixture_moments(WEIGHTS, BIASES, COVS),
+    ),
+    Pair(
+        "diagonal-mixture",
+        DIAG,
+        inputs.GaussianMixtureNoise(WEIGHTS, COVS, BIASES),
+        mixture_moments(WEIGHTS, BIASES, COVS),
+    ),
+    Pair(
+        "isotropic-mixture",
+        ISO,
+        inputs.GaussianMixtureNoise(WEIGHTS, [0.2, 0.9]),
+        additive((0.8 * 0.04 + 0.2 * 0.81) * np.eye(2)),
+    ),
+    Pair(
+        "full-multivariate-t", FULL, inputs.MultivariateTNoise(NOISE, 5.0), additive(T_VAR * NOISE)
+    ),
+    Pair(
+        "diagonal-multivariate-t",
+        DIAG,
+        inputs.MultivariateTNoise(0.5, 5.0),
+        additive(T_VAR * 0.25 * np.eye(2)),
+    ),
+    Pair(
+        "isotropic-multivariate-t",
+        ISO,
+        inputs.MultivariateTNoise([0.5, 0.3], 5.0),
+        additive(T_VAR * np.diag([0.25, 0.09])),
+    ),
 ]
 
 COORDINATE_PAIRS = [
@@ -133,7 +181,12 @@ COORDINATE_PAIRS = [
 ]
 
 NO_MARGINAL_PAIRS = [
-    Pair(f"{kind}-heteroscedastic", q, inputs.HeteroscedasticNoise(hetero_std), lambda t: (t, jnp.diag(hetero_std(t) ** 2)))
+    Pair(
+        f"{kind}-heteroscedastic",
+        q,
+        inputs.HeteroscedasticNoise(hetero_std),
+        lambda t: (t, jnp.diag(hetero_std(t) ** 2)),
+    )
     for kind, q in (("full", FULL), ("diagonal", DIAG), ("isotropic", ISO))
 ] + [
     Pair(
@@ -151,12 +204,17 @@ NO_MARGINAL_PAIRS = [
 def all_counts(rows, k, draws):
     """All tables of counts with `draws` in each row, and how many orders each stands for."""
     one = np.array([c for c in np.ndindex(*(draws + 1,) * k) if sum(c) == draws], dtype=float)
-    tables = np.array([np.stack([one[i] for i in index]) for index in np.ndindex(*(len(one),) * rows)])
+    tables = np.array(
+        [np.stack([one[i] for i in index]) for index in np.ndindex(*(len(one),) * rows)]
+    )
     orders = np.exp((gammaln(draws + 1.0) - gammaln(tables + 1).sum(-1)).sum(-1))
     return tables, orders
 
 
-GATE_TABLE = np.log(np.array([[[0.1, 0.6, 0.3], [0.7, 0.2, 0.1]], [[0.3, 0.3, 0.4], [0.05, 0.05, 0.9]]]))  # [context, expert, output]
+# [context, expert, output]
+GATE_TABLE = np.log(
+    np.array([[[0.1, 0.6, 0.3], [0.7, 0.2, 0.1]], [[0.3, 0.3, 0.4], [0.05, 0.05, 0.9]]])
+)
 
 
 class GateTable(eqx.Module):
@@ -173,7 +231,9 @@ def coin(key):
 
 
 def categorical_A(theta):
-    """Three categories, the last of natural parameter 0; its conjugate is a Dirichlet law of (nu phi, nu (1 - sum phi))."""
+    """Three categories, the last of natural parameter 0; its conjugate is a Dirichlet law of (nu
+    phi, nu (1 - sum phi)).
+    """
     return jax.nn.logsumexp(jnp.append(theta, 0.0))
 
 
@@ -195,23 +255,53 @@ CHOICES = search.Choice(np.repeat([0, 1], 3), np.tile([0, 1, 2], 2))
 
 COUNT_PAIRS = [
     Pair(
-        "dirichlet-multinomial", search.Dirichlet([[0.5, 1.2, 0.3], [2.0, 0.4, 1.0]]), inputs.Multinomial(2), outcomes=all_counts(2, 3, 2)
+        "dirichlet-multinomial",
+        search.Dirichlet([[0.5, 1.2, 0.3], [2.0, 0.4, 1.0]]),
+        inputs.Multinomial(2),
+        outcomes=all_counts(2, 3, 2),
     ),
-    Pair("dirichlet-single", search.Dirichlet([0.25, 0.5, 1.25]), inputs.Multinomial(1), outcomes=(np.eye(3), np.ones(3))),
-    Pair("beta-bernoulli", search.Beta(0.9, 1.6), inputs.Bernoulli(5), outcomes=(np.arange(6.0), np.ones(6))),
-    Pair("gamma-poisson", search.Gamma(1.36, 0.8), inputs.Poisson(1.0), outcomes=(np.arange(400.0), np.ones(400))),
-    Pair("gamma-poisson-exposure", search.Gamma(2.3, 1.7), inputs.Poisson(2.5), outcomes=(np.arange(400.0), np.ones(400))),
+    Pair(
+        "dirichlet-single",
+        search.Dirichlet([0.25, 0.5, 1.25]),
+        inputs.Multinomial(1),
+        outcomes=(np.eye(3), np.ones(3)),
+    ),
+    Pair(
+        "beta-bernoulli",
+        search.Beta(0.9, 1.6),
+        inputs.Bernoulli(5),
+        outcomes=(np.arange(6.0), np.ones(6)),
+    ),
+    Pair(
+        "gamma-poisson",
+        search.Gamma(1.36, 0.8),
+        inputs.Poisson(1.0),
+        outcomes=(np.arange(400.0), np.ones(400)),
+    ),
+    Pair(
+        "gamma-poisson-exposure",
+        search.Gamma(2.3, 1.7),
+        inputs.Poisson(2.5),
+        outcomes=(np.arange(400.0), np.ones(400)),
+    ),
     Pair(
         "conjugate-bernoulli",
         search.Conjugate(0.3, 2.5, jax.nn.softplus),
-        inputs.NaturalFamily(jax.nn.softplus, lambda x: x, lambda k, t: jax.random.bernoulli(k, jax.nn.sigmoid(t)).astype(t.dtype)),
+        inputs.NaturalFamily(
+            jax.nn.softplus,
+            lambda x: x,
+            lambda k, t: jax.random.bernoulli(k, jax.nn.sigmoid(t)).astype(t.dtype),
+        ),
         outcomes=(np.arange(2.0), np.ones(2)),
     ),
     Pair(
         "conjugate-poisson",
         search.Conjugate(1.7, 0.8, jnp.exp),
         inputs.NaturalFamily(
-            jnp.exp, lambda x: x, lambda k, t: jax.random.poisson(k, jnp.exp(t)).astype(t.dtype), lambda x: -gammaln(x + 1)
+            jnp.exp,
+            lambda x: x,
+            lambda k, t: jax.random.poisson(k, jnp.exp(t)).astype(t.dtype),
+            lambda x: -gammaln(x + 1),
         ),
         outcomes=(np.arange(400.0), np.ones(400)),
     ),
@@ -219,11 +309,20 @@ COUNT_PAIRS = [
         "conjugate-categorical",
         search.Conjugate([0.3, 0.2], 2.5, categorical_A, categorical_B, categorical_sampler),
         inputs.NaturalFamily(
-            categorical_A, lambda x: x, lambda k, t: jnp.eye(3)[jax.random.categorical(k, jnp.append(t, 0.0))][:2].astype(t.dtype)
+            categorical_A,
+            lambda x: x,
+            lambda k, t: jnp.eye(3)[jax.random.categorical(k, jnp.append(t, 0.0))][:2].astype(
+                t.dtype
+            ),
         ),
         outcomes=(np.eye(3)[:, :2], np.ones(3)),
     ),
-    Pair("gate-experts", GATE, inputs.Experts(lambda c: jnp.asarray(GATE_TABLE)[c]), outcomes=(CHOICES, np.full(6, 0.5))),
+    Pair(
+        "gate-experts",
+        GATE,
+        inputs.Experts(lambda c: jnp.asarray(GATE_TABLE)[c]),
+        outcomes=(CHOICES, np.full(6, 0.5)),
+    ),
 ]
 
 GAMMA_EXPONENTIAL = Pair("gamma-exponential", search.Gamma(3.4, 0.8), inputs.Exponential(2))
@@ -234,25 +333,64 @@ REPEATED_PAIRS = [
     Pair("repeated-bernoulli", search.Beta(0.9, 1.6), inputs.Repeated(inputs.Bernoulli(1), 3)),
     Pair("repeated-poisson", search.Gamma(1.36, 0.8), inputs.Repeated(inputs.Poisson(1.0), 3)),
     Pair("repeated-exponential", search.Gamma(3.4, 0.8), inputs.Repeated(inputs.Exponential(1), 3)),
-    Pair("repeated-multinomial", search.Dirichlet([0.25, 0.5, 1.25]), inputs.Repeated(inputs.Multinomial(2), 2)),
+    Pair(
+        "repeated-multinomial",
+        search.Dirichlet([0.25, 0.5, 1.25]),
+        inputs.Repeated(inputs.Multinomial(2), 2),
+    ),
 ]
 
 REAL_PAIRS = GAUSSIAN_PAIRS + MIXTURE_PAIRS + COORDINATE_PAIRS
 MARGINAL_PAIRS = REAL_PAIRS + COUNT_PAIRS + [GAMMA_EXPONENTIAL] + REPEATED_PAIRS
 PAIRS = MARGINAL_PAIRS + NO_MARGINAL_PAIRS
 
-# left to `make laws` for the most part: the same input law under another q, or the same formula with other numbers
+# left to `make laws` for the most part: the same input law under another q, or the same formula
+# with other numbers
 AGAIN = {
     *("diagonal-lowrank", "repeated-exponential"),
-    *("full-scalar", "full-vector", "diagonal-scalar", "diagonal-full", "diagonal-linear", "isotropic-vector", "isotropic-full"),
-    *("isotropic-lowrank", "isotropic-linear", "diagonal-mixture", "isotropic-mixture", "diagonal-multivariate-t"),
-    *("isotropic-multivariate-t", "isotropic-student-t", "diagonal-laplace", "isotropic-uniform", "diagonal-saturating"),
-    *("diagonal-rounding", "gamma-poisson-exposure", "repeated-diagonal", "repeated-bernoulli", "repeated-poisson"),
-    *("repeated-multinomial", "diagonal-heteroscedastic", "isotropic-heteroscedastic", "conjugate-bernoulli", "dirichlet-single"),
+    *(
+        "full-scalar",
+        "full-vector",
+        "diagonal-scalar",
+        "diagonal-full",
+        "diagonal-linear",
+        "isotropic-vector",
+        "isotropic-full",
+    ),
+    *(
+        "isotropic-lowrank",
+        "isotropic-linear",
+        "diagonal-mixture",
+        "isotropic-mixture",
+        "diagonal-multivariate-t",
+    ),
+    *(
+        "isotropic-multivariate-t",
+        "isotropic-student-t",
+        "diagonal-laplace",
+        "isotropic-uniform",
+        "diagonal-saturating",
+    ),
+    *(
+        "diagonal-rounding",
+        "gamma-poisson-exposure",
+        "repeated-diagonal",
+        "repeated-bernoulli",
+        "repeated-poisson",
+    ),
+    *(
+        "repeated-multinomial",
+        "diagonal-heteroscedastic",
+        "isotropic-heteroscedastic",
+        "conjugate-bernoulli",
+        "dirichlet-single",
+    ),
 }
 assert {pair.name for pair in PAIRS} >= AGAIN
 
 
 def chosen(pairs):
-    """All of them in `make laws`; in `make test` so many that each q and each input law is among them."""
+    """All of them in `make laws`; in `make test` so many that each q and each input law is among
+    them.
+    """
     return [pair for pair in pairs if WHOLE or pair.name not in AGAIN]

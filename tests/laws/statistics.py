@@ -1,4 +1,6 @@
-"""Monte Carlo with its standard error. Keys are fixed; a test asks whether a difference is within so many standard errors."""
+"""Monte Carlo with its standard error. Keys are fixed; a test asks whether a difference is within
+so many standard errors.
+"""
 
 import functools
 import os
@@ -14,14 +16,19 @@ from phenes.batch import Batch, realise
 
 SIGMAS = 5.0  # several thousand comparisons are made: one in 1.7 million falls outside by chance
 CHUNK = 1000  # individuals
-WHOLE = os.environ.get("PHENES_LAWS") == "whole"  # `make laws`: every pair, and a million individuals each
+# `make laws`: every pair, and a million individuals each
+WHOLE = os.environ.get("PHENES_LAWS") == "whole"
 CHUNKS = 1000 if WHOLE else 50
 MANY = max(CHUNKS, 200)  # enough to see a wrong formula fail
 
 
-# compilers would take most of the time of these tests: what runs once is not optimised, what runs for a million individuals a little
+# compilers would take most of the time of these tests: what runs once is not optimised, what runs
+# for a million individuals a little
 ONCE = {"xla_backend_optimization_level": 0, "xla_cpu_use_fusion_emitters": False}
-often = functools.partial(jax.jit, compiler_options={"xla_backend_optimization_level": 1, "xla_cpu_use_fusion_emitters": False})
+often = functools.partial(
+    jax.jit,
+    compiler_options={"xla_backend_optimization_level": 1, "xla_cpu_use_fusion_emitters": False},
+)
 
 
 def once(function):
@@ -64,11 +71,14 @@ def flat(g):
 
 
 def assert_within(estimate, exact, sigmas=SIGMAS):
-    """|mean - exact| within so many standard errors (and rounding, where the standard error is 0)."""
+    """|mean - exact| within so many standard errors (and rounding, where the standard error is
+    0).
+    """
     exact = np.asarray(exact)
     slack = 1e-9 * np.maximum(1.0, np.abs(exact))
     z = np.abs(estimate.mean - exact) / (estimate.se + slack / sigmas)
     worst = np.unravel_index(np.argmax(z), z.shape)
     assert z.max() <= sigmas, (
-        f"{z.max():.1f} standard errors off at {worst}: {estimate.mean[worst]} +- {estimate.se[worst]}, exact {exact[worst]}"
+        f"{z.max():.1f} standard errors off at {worst}: {estimate.mean[worst]} +-"
+        f" {estimate.se[worst]}, exact {exact[worst]}"
     )

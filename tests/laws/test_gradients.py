@@ -1,4 +1,6 @@
-"""Every estimator that claims it is unbiased: against the exact gradient of E f for constant, linear and quadratic f."""
+"""Every estimator that claims it is unbiased: against the exact gradient of E f for constant,
+linear and quadratic f.
+"""
 
 import equinox as eqx
 import jax
@@ -8,7 +10,17 @@ import pytest
 
 from phenes import Batch, estimators, inputs, search
 from tests.laws import pairs
-from tests.laws.statistics import CHUNK, CHUNKS, MANY, Estimate, assert_within, flat, once, over_chunks, population
+from tests.laws.statistics import (
+    CHUNK,
+    CHUNKS,
+    MANY,
+    Estimate,
+    assert_within,
+    flat,
+    once,
+    over_chunks,
+    population,
+)
 
 LINEAR = np.array([0.7, -1.1, 0.4])
 QUADRATIC = np.array([[0.5, 0.2, 0.1], [0.2, -0.3, 0.0], [0.1, 0.0, 0.2]])
@@ -21,7 +33,9 @@ def values(x):
 
 
 def exact(pair):
-    """(E f [3], gradient [3, psi]) by Gauss-Hermite quadrature over xi of the exact conditional moments of x."""
+    """(E f [3], gradient [3, psi]) by Gauss-Hermite quadrature over xi of the exact conditional
+    moments of x.
+    """
     node, weight = np.polynomial.hermite_e.hermegauss(60)
     xi = jnp.asarray(np.stack(np.meshgrid(node, node), -1).reshape(-1, 2))
     mass = jnp.asarray(np.outer(weight, weight).ravel() / (2 * np.pi))
@@ -30,21 +44,29 @@ def exact(pair):
         mean, cov = jax.vmap(lambda z: pair.moments(q.push(z)))(xi)
         k = mean.shape[1]
         b = jnp.asarray(QUADRATIC[:k, :k])
-        quadratic = jnp.einsum("nk,kl,nl->n", mean, b, mean) + jnp.einsum("kl,nkl->n", b, jnp.broadcast_to(cov, (mean.shape[0], k, k)))
+        quadratic = jnp.einsum("nk,kl,nl->n", mean, b, mean) + jnp.einsum(
+            "kl,nkl->n", b, jnp.broadcast_to(cov, (mean.shape[0], k, k))
+        )
         return jnp.stack([jnp.sum(mass), mass @ (mean @ jnp.asarray(LINEAR[:k])), mass @ quadratic])
 
     return once(lambda q: (F(q), jax.vmap(flat)(jax.jacrev(F)(q))))(pair.q)
 
 
 def check(named, pair, key, mirrored=False, chunks=CHUNKS):
-    """All the `named` estimators on the same million individuals, each against the exact gradient."""
+    """All the `named` estimators on the same million individuals, each against the exact
+    gradient.
+    """
     centre, gradient = exact(pair)
 
     def chunk(key):
         batch = population(pair.q, pair.p, key, CHUNK, mirrored)
-        # a constant baseline keeps the estimate unbiased and takes most of the noise away; the constant f keeps its own
+        # a constant baseline keeps the estimate unbiased and takes most of the noise away; the
+        # constant f keeps its own
         w = jax.vmap(values)(batch.x) - jnp.asarray(np.array([0.5, 1.0, 1.0]))[None] * centre[None]
-        each = [jax.vmap(lambda w, e=e: flat(e(pair.p, pair.q, batch, w)), in_axes=1)(w) for e in named.values()]
+        each = [
+            jax.vmap(lambda w, e=e: flat(e(pair.p, pair.q, batch, w)), in_axes=1)(w)
+            for e in named.values()
+        ]
         return jnp.stack(each)
 
     found = over_chunks(chunk, key, chunks)
@@ -58,7 +80,9 @@ def check(named, pair, key, mirrored=False, chunks=CHUNKS):
 
 
 def learnt(mix, pair):
-    """`mix` after one past generation, so that A is neither 0 nor 1 and independent of what it is tested on."""
+    """`mix` after one past generation, so that A is neither 0 nor 1 and independent of what it is
+    tested on.
+    """
 
     def observe(key):
         past = population(pair.q, pair.p, key, 2000)
@@ -72,7 +96,9 @@ def has(pair, *words):
 
 
 def applicable(pair):
-    """Every estimator that claims to be unbiased on this pair, by name; the dear ones on some of each kind."""
+    """Every estimator that claims to be unbiased on this pair, by name; the dear ones on some of
+    each kind.
+    """
     named = {"genotype": estimators.genotype}
     if hasattr(pair.p, "marginal"):
         named["phenotype"] = estimators.phenotype
@@ -81,25 +107,52 @@ def applicable(pair):
         named |= mixes(pair)
     if has(pair, "-full", "custom", "hetero", "uniform", "rounding", "saturating"):
         named["exchangeable"] = estimators.exchangeable(3)
-    if has(pair, "diagonal") and hasattr(pair.p, "coordinate_log_prob") and not has(pair, "full", "lowrank", "linear"):
+    if (
+        has(pair, "diagonal")
+        and hasattr(pair.p, "coordinate_log_prob")
+        and not has(pair, "full", "lowrank", "linear")
+    ):
         named["exchangeable_coordinates"] = estimators.exchangeable_coordinates(3)
-    if has(pair, "full-full", "full-linear", "full-mixture", "diagonal-uniform", "isotropic-rounding", "isotropic-saturating"):
-        named |= {"two_point": estimators.two_point, "two_point_phenotype": estimators.two_point_phenotype}
+    if has(
+        pair,
+        "full-full",
+        "full-linear",
+        "full-mixture",
+        "diagonal-uniform",
+        "isotropic-rounding",
+        "isotropic-saturating",
+    ):
+        named |= {
+            "two_point": estimators.two_point,
+            "two_point_phenotype": estimators.two_point_phenotype,
+        }
         named["rao_blackwellise"] = estimators.rao_blackwellise(estimators.genotype, 2)
     if has(pair, "full-full", "isotropic-laplace"):
         past = once(lambda key: population(pair.q, pair.p, key, 1000))(jax.random.key(98))
-        named["own proposal"] = estimators.exchangeable(3, once(estimators.fit_proposal)(past.theta, past.x))
+        named["own proposal"] = estimators.exchangeable(
+            3, once(estimators.fit_proposal)(past.theta, past.x)
+        )
     return named
 
 
 def mixes(pair):
-    """Both orders with a diagonal A, from what was learnt once; other shapes where the law is not Gaussian or A not diagonal."""
+    """Both orders with a diagonal A, from what was learnt once; other shapes where the law is not
+    Gaussian or A not diagonal.
+    """
     second = learnt(estimators.information_mix(estimators.diagonal), pair)
-    named = {"mix 1": estimators.information_mix(estimators.diagonal, 1, info=second.info / second.mass), "mix 2": second}
+    named = {
+        "mix 1": estimators.information_mix(estimators.diagonal, 1, info=second.info / second.mass),
+        "mix 2": second,
+    }
     if has(pair, "hetero", "-laplace", "-full", "custom"):
-        named |= {f"mix {s.__name__}": learnt(estimators.information_mix(s), pair) for s in (estimators.scalar, estimators.full)}
+        named |= {
+            f"mix {s.__name__}": learnt(estimators.information_mix(s), pair)
+            for s in (estimators.scalar, estimators.full)
+        }
     if has(pair, "hetero", "-full", "custom"):  # Laplace noise has no second derivative at its kink
-        named["mix with curvature"] = learnt(estimators.information_mix(estimators.full, curvature=True), pair)
+        named["mix with curvature"] = learnt(
+            estimators.information_mix(estimators.full, curvature=True), pair
+        )
     return named
 
 
@@ -111,20 +164,30 @@ def test_every_unbiased_estimator(pair, key):
 @pytest.mark.parametrize("pair", pairs.chosen(pairs.GAUSSIAN_PAIRS), ids=repr)
 def test_mirrored_pairs(pair, key):
     """The one-point phenotype score stays unbiased on mirrored pairs too."""
-    named = {f.__name__: f for f in (estimators.mirrored, estimators.mirrored_phenotype, estimators.phenotype)}
+    named = {
+        f.__name__: f
+        for f in (estimators.mirrored, estimators.mirrored_phenotype, estimators.phenotype)
+    }
     check(named, pair, key, mirrored=True)
 
 
 def test_biased_linear_is_exact_for_gaussians_and_biased_elsewhere(key):
-    """With the true noise covariance it is the phenotype estimator; for noise that depends on theta the bias shows."""
+    """With the true noise covariance it is the phenotype estimator; for noise that depends on theta
+    the bias shows.
+    """
     gaussian = pairs.GAUSSIAN_PAIRS[4]
     known = estimators.BiasedLinear(
-        0.9, jnp.asarray([0.3, -0.7]), jnp.asarray(pairs.NOISE + np.outer([0.3, -0.7], [0.3, -0.7])), jnp.asarray(1.0)
+        0.9,
+        jnp.asarray([0.3, -0.7]),
+        jnp.asarray(pairs.NOISE + np.outer([0.3, -0.7], [0.3, -0.7])),
+        jnp.asarray(1.0),
     )
     batch = population(gaussian.q, gaussian.p, key, 50)
     w = jnp.linspace(-1, 1, 50)
     np.testing.assert_allclose(
-        flat(known(gaussian.p, gaussian.q, batch, w)), flat(estimators.phenotype(gaussian.p, gaussian.q, batch, w)), atol=1e-12
+        flat(known(gaussian.p, gaussian.q, batch, w)),
+        flat(estimators.phenotype(gaussian.p, gaussian.q, batch, w)),
+        atol=1e-12,
     )
     other = pairs.NO_MARGINAL_PAIRS[1]
     with pytest.raises(AssertionError, match="standard errors off"):
@@ -132,19 +195,27 @@ def test_biased_linear_is_exact_for_gaussians_and_biased_elsewhere(key):
 
 
 def test_uniform_noise_makes_the_reparameterised_score_useless(key):
-    """Log p is flat in theta, so the score is 0 and misses the gradient. Refused; a law of one's own shows why."""
+    """Log p is flat in theta, so the score is 0 and misses the gradient. Refused; a law of one's
+    own shows why.
+    """
     pair = next(pair for pair in pairs.COORDINATE_PAIRS if pair.name == "diagonal-uniform")
     for estimator in (estimators.reparameterised, estimators.information_mix(info=jnp.ones(2))):
         with pytest.raises(ValueError, match="UniformNoise has a density without slope in theta"):
             estimator(pair.p, pair.q, population(pair.q, pair.p, key, 4), jnp.ones(4))
     law = pair.p
-    unaware = pair._replace(p=inputs.Law(lambda key, theta: law.sample(key, theta), lambda x, theta: law.log_prob(x, theta)))
+    unaware = pair._replace(
+        p=inputs.Law(
+            lambda key, theta: law.sample(key, theta), lambda x, theta: law.log_prob(x, theta)
+        )
+    )
     with pytest.raises(AssertionError, match="standard errors off"):
         check({"reparameterised": estimators.reparameterised}, unaware, key, chunks=MANY)
 
 
 def discrete_gradient(pair, f):
-    """Gradient of sum_x P(x) f(x) by autodiff of the exact sum; P itself is checked against the integral of q p elsewhere."""
+    """Gradient of sum_x P(x) f(x) by autodiff of the exact sum; P itself is checked against the
+    integral of q p elsewhere.
+    """
     x, orders = jax.tree.map(jnp.asarray, pair.outcomes)
 
     def F(q):
@@ -168,7 +239,9 @@ def test_phenotype_by_enumeration(pair, key):
     n = weight.size
     w = n * weight * jax.vmap(discrete_value)(x)
     g = estimators.phenotype(pair.p, pair.q, Batch(theta=None, x=x), w)
-    np.testing.assert_allclose(flat(g), discrete_gradient(pair, discrete_value), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(
+        flat(g), discrete_gradient(pair, discrete_value), rtol=1e-9, atol=1e-9
+    )
 
 
 @pytest.mark.parametrize("pair", pairs.chosen(pairs.COUNT_PAIRS), ids=repr)
@@ -177,13 +250,17 @@ def test_every_unbiased_estimator_of_counts(pair, key):
     named = {"genotype": estimators.genotype, "exchangeable": estimators.exchangeable(1)}
     if not has(pair, "conjugate"):  # whose posterior takes a quadrature for each x
         named["rao_blackwellise"] = estimators.rao_blackwellise(estimators.genotype, 1)
-    if has(pair, "beta"):  # theta smooth in psi for fixed randomness; a mix of genotype and reparameterised is unbiased only if both are
+    # theta smooth in psi for fixed randomness; a mix of genotype and reparameterised is unbiased
+    # only if both are
+    if has(pair, "beta"):
         named["mix"] = learnt(estimators.information_mix(estimators.full), pair)
 
     def chunk(key):
         batch = population(pair.q, pair.p, key, CHUNK)
         w = jax.vmap(discrete_value)(batch.x)
-        return jnp.stack([flat(estimator(pair.p, pair.q, batch, w)) for estimator in named.values()])
+        return jnp.stack(
+            [flat(estimator(pair.p, pair.q, batch, w)) for estimator in named.values()]
+        )
 
     expected = np.asarray(discrete_gradient(pair, discrete_value))
     assert_within(over_chunks(chunk, key), np.broadcast_to(expected, (len(named), expected.size)))

@@ -10,7 +10,16 @@ from phenes import Batch, estimators, search
 from phenes.diagnostics import individual_scores
 from phenes.score import score
 from tests.laws import pairs
-from tests.laws.statistics import CHUNK, SIGMAS, assert_within, chunks_of, estimate, flat, once, population
+from tests.laws.statistics import (
+    CHUNK,
+    SIGMAS,
+    assert_within,
+    chunks_of,
+    estimate,
+    flat,
+    once,
+    population,
+)
 
 
 def some(pair, n=16):
@@ -21,7 +30,9 @@ def unlike(x):
     """A value of x without symmetries, of any shape."""
     leaves = [jnp.asarray(leaf, float).reshape(-1) for leaf in jax.tree.leaves(x)]
     flat_x = jnp.concatenate(leaves)
-    return jnp.sum(jnp.sin(flat_x + jnp.arange(flat_x.size, dtype=float))) + 0.3 * jnp.sum(jnp.tanh(flat_x))
+    return jnp.sum(jnp.sin(flat_x + jnp.arange(flat_x.size, dtype=float))) + 0.3 * jnp.sum(
+        jnp.tanh(flat_x)
+    )
 
 
 def smooth(pair):
@@ -31,9 +42,10 @@ def smooth(pair):
 
 @pytest.mark.parametrize("pair", pairs.PAIRS, ids=repr)
 def test_identities(pair):
-    """What holds to rounding, in one compilation: closed forms equal their one-line definitions; posterior x marginal = joint; the
-    posterior of what was not measured is the prior; an individual does not depend on the size of the population (the key to equal
-    runs on 1 or 8 workers). Of pairs like one before only the score, which knows both q and p."""
+    """What holds to rounding, in one compilation: closed forms equal their one-line definitions;
+    posterior x marginal = joint; the posterior of what was not measured is the prior; an individual
+    does not depend on the size of the population (the key to equal runs on 1 or 8 workers). Of
+    pairs like one before only the score, which knows both q and p."""
     p, w = pair.p, jnp.linspace(-1.0, 1.5, 16)
 
     def sides(q, batch):
@@ -52,19 +64,30 @@ def test_identities(pair):
         if smooth(pair):
             both["reparameterised"] = (
                 flat(estimators.reparameterised(p, q, batch, w)),
-                flat(score(lambda q: jax.vmap(p.log_prob)(batch.x, jax.vmap(q.push)(batch.xi)), q, w)),
+                flat(
+                    score(lambda q: jax.vmap(p.log_prob)(batch.x, jax.vmap(q.push)(batch.xi)), q, w)
+                ),
             )
         if hasattr(p, "posterior"):
             both["joint"] = (
-                jax.vmap(lambda t, x: p.posterior(q, x).log_prob(t) + p.marginal(q).log_prob(x))(batch.theta, batch.x),
+                jax.vmap(lambda t, x: p.posterior(q, x).log_prob(t) + p.marginal(q).log_prob(x))(
+                    batch.theta, batch.x
+                ),
                 jax.vmap(lambda t, x: q.log_prob(t) + p.log_prob(x, t))(batch.theta, batch.x),
             )
         if hasattr(p, "posterior") and pair in pairs.REAL_PAIRS:
             nothing = jnp.full(batch.x.shape[1:], jnp.nan)
-            both["prior"] = (jax.vmap(p.posterior(q, nothing).log_prob)(batch.theta), jax.vmap(q.log_prob)(batch.theta))
+            both["prior"] = (
+                jax.vmap(p.posterior(q, nothing).log_prob)(batch.theta),
+                jax.vmap(q.log_prob)(batch.theta),
+            )
         few = population(q, p, jax.random.key(7), 4)
         for field in ("theta", "x"):
-            pairs_of_leaves = zip(jax.tree.leaves(getattr(few, field)), jax.tree.leaves(getattr(batch, field)), strict=True)
+            pairs_of_leaves = zip(
+                jax.tree.leaves(getattr(few, field)),
+                jax.tree.leaves(getattr(batch, field)),
+                strict=True,
+            )
             both |= {f"{field} {i}": (a, b[:4]) for i, (a, b) in enumerate(pairs_of_leaves)}
         return both
 
@@ -72,7 +95,9 @@ def test_identities(pair):
     tolerance = 1e-7 if "multivariate-t" in pair.name else 1e-9
     both = once(lambda q, key: sides(q, population(q, p, key, 16)))(pair.q, jax.random.key(7))
     for name, (left, right) in both.items():
-        np.testing.assert_allclose(left, right, rtol=tolerance, atol=max(tolerance / 100, 1e-11), err_msg=name)
+        np.testing.assert_allclose(
+            left, right, rtol=tolerance, atol=max(tolerance / 100, 1e-11), err_msg=name
+        )
 
 
 WITHOUT_GATE = [pair for pair in pairs.MARGINAL_PAIRS if not isinstance(pair.q, search.Gate)]
@@ -82,9 +107,10 @@ WITHOUT_GATE = [pair for pair in pairs.MARGINAL_PAIRS if not isinstance(pair.q, 
 def test_laws_in_the_mean(pair, key):
     """What holds in expectation, over a million individuals, in one compilation:
 
-    marginal: P(x) = E_q[p_theta(x)] at four x. zero: E[d log P / d psi] = 0. conditional: RB[genotype] = phenotype, pointwise at four
-    x, over a million posterior draws. loewner: Cov[genotype] - Cov[phenotype] >= 0, in the direction that looks worst on one half of
-    the individuals, tested on the other half.
+    marginal: P(x) = E_q[p_theta(x)] at four x. zero: E[d log P / d psi] = 0. conditional:
+    RB[genotype] = phenotype, pointwise at four x, over a million posterior draws. loewner:
+    Cov[genotype] - Cov[phenotype] >= 0, in the direction that looks worst on one half of the
+    individuals, tested on the other half.
     """
     p, q = pair.p, pair.q
     four = once(lambda key: population(q, p, key, 4))(jax.random.key(7))
@@ -92,10 +118,14 @@ def test_laws_in_the_mean(pair, key):
     def chunk(key):
         own, draw = jax.random.split(key)
         batch = population(q, p, own, CHUNK)
-        g, h = (individual_scores(e, p, q, batch) for e in (estimators.genotype, estimators.phenotype))
+        g, h = (
+            individual_scores(e, p, q, batch) for e in (estimators.genotype, estimators.phenotype)
+        )
         w = jax.vmap(unlike)(batch.x)[:, None]
         found = {
-            "marginal": jax.vmap(lambda x: jnp.mean(jnp.exp(jax.vmap(lambda t: p.log_prob(x, t))(batch.theta))))(four.x),
+            "marginal": jax.vmap(
+                lambda x: jnp.mean(jnp.exp(jax.vmap(lambda t: p.log_prob(x, t))(batch.theta)))
+            )(four.x),
         }
         if "conjugate" not in pair.name:
             found["zero"] = jnp.mean(h, axis=0)
@@ -109,11 +139,17 @@ def test_laws_in_the_mean(pair, key):
         return flat(estimators.genotype(p, q, Batch(theta=theta), jnp.ones(CHUNK // 4)))
 
     values = chunks_of(chunk, key)
-    exact = once(lambda batch: (jax.vmap(p.marginal(q).log_prob)(batch.x), individual_scores(estimators.phenotype, p, q, batch)))(four)
+    exact = once(
+        lambda batch: (
+            jax.vmap(p.marginal(q).log_prob)(batch.x),
+            individual_scores(estimators.phenotype, p, q, batch),
+        )
+    )(four)
     assert_within(estimate(values["marginal"]), np.exp(exact[0]))
     if "conditional" in values:
         assert_within(estimate(values["conditional"]), exact[1])
-    if "conjugate" in pair.name:  # a quadrature for each x: these are summed over all x instead, here and in test_printed.py
+    # a quadrature for each x: these are summed over all x instead, here and in test_printed.py
+    if "conjugate" in pair.name:
         return check_by_enumeration(pair)
     assert_within(estimate(values["zero"]), np.zeros(values["zero"].shape[1]))
     first, second = np.split(values["loewner"], 2)
@@ -123,10 +159,16 @@ def test_laws_in_the_mean(pair, key):
 
 
 def check_by_enumeration(pair):
-    """E[score] = 0, and Cov[genotype] - Cov[phenotype] = E[Cov[genotype | x]] = I[q] - I[P] >= 0, to rounding."""
+    """E[score] = 0, and Cov[genotype] - Cov[phenotype] = E[Cov[genotype | x]] = I[q] - I[P] >= 0,
+    to rounding.
+    """
     x, orders = jax.tree.map(jnp.asarray, pair.outcomes)
     weight = orders * jnp.exp(once(jax.vmap(pair.p.marginal(pair.q).log_prob))(x))
-    s = np.asarray(once(lambda x: individual_scores(estimators.phenotype, pair.p, pair.q, Batch(theta=x, x=x)))(x))
+    s = np.asarray(
+        once(
+            lambda x: individual_scores(estimators.phenotype, pair.p, pair.q, Batch(theta=x, x=x))
+        )(x)
+    )
     np.testing.assert_allclose(np.asarray(weight) @ s, 0.0, atol=1e-9)
     of_x = (s * np.asarray(weight)[:, None]).T @ s
     vector, unravel = ravel_pytree(pair.q)
@@ -148,7 +190,9 @@ MEASURED = [pair for pair in pairs.chosen(pairs.REAL_PAIRS) if "linear" not in p
 
 @pytest.mark.parametrize("pair", MEASURED, ids=repr)
 def test_coordinates_not_measured_are_conditioned_out(pair):
-    """With x_1 unmeasured the marginal density of x_0 is left; the score is its gradient; with nothing measured it is 0."""
+    """With x_1 unmeasured the marginal density of x_0 is left; the score is its gradient; with
+    nothing measured it is 0.
+    """
     batch, w = some(pair), jnp.linspace(-1.0, 1.5, 16)
     partial = batch._replace(x=batch.x.at[:8, 1].set(jnp.nan).at[12, :].set(jnp.nan))
 
@@ -163,14 +207,17 @@ def test_coordinates_not_measured_are_conditioned_out(pair):
         """d log P(x_0), x_1 integrated out on a fine grid."""
         grid = jnp.linspace(-40.0, 40.0, 4001)
         line = jnp.stack([jnp.full_like(grid, x[0]), grid], axis=1)
-        return jax.nn.logsumexp(jax.vmap(pair.p.marginal(q).log_prob)(line)) + jnp.log(grid[1] - grid[0])
+        return jax.nn.logsumexp(jax.vmap(pair.p.marginal(q).log_prob)(line)) + jnp.log(
+            grid[1] - grid[0]
+        )
 
     got, together = scores(partial)
     np.testing.assert_allclose(together, w @ got / 16, rtol=1e-9, atol=1e-11)
     np.testing.assert_allclose(got[12], 0.0, atol=1e-12)
     np.testing.assert_allclose(got[14], scores(batch)[0][14], rtol=1e-9, atol=1e-11)
     if any(word in pair.name for word in ("saturating", "rounding")):
-        # a grid misses the probability of single points; coordinates are independent, so x_1 plays no part in what is left
+        # a grid misses the probability of single points; coordinates are independent, so x_1 plays
+        # no part in what is left
         other = partial._replace(theta=partial.theta.at[:, 1].add(1.0))
         np.testing.assert_array_equal(scores(other)[0][:8], got[:8])
         return

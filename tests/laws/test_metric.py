@@ -1,4 +1,6 @@
-"""Natural gradients: the direction v with I v = g, where I is measured from the scores themselves."""
+"""Natural gradients: the direction v with I v = g, where I is measured from the scores
+themselves.
+"""
 
 import jax
 import jax.numpy as jnp
@@ -23,10 +25,17 @@ FAMILIES = {
 
 
 def some_gradient(q):
-    """A gradient without symmetries, but for the matrix part of full covariances, which is symmetric."""
+    """A gradient without symmetries, but for the matrix part of full covariances, which is
+    symmetric.
+    """
     vector, unravel = ravel_pytree(q)
     g = unravel(jnp.cos(1.0 + 2.0 * jnp.arange(vector.size, dtype=float)))
-    return jax.tree.map(lambda leaf: 0.5 * (leaf + leaf.T) if leaf.ndim == 2 and isinstance(q, search.Gaussian) else leaf, g)
+    return jax.tree.map(
+        lambda leaf: (
+            0.5 * (leaf + leaf.T) if leaf.ndim == 2 and isinstance(q, search.Gaussian) else leaf
+        ),
+        g,
+    )
 
 
 def fisher_times(direction, estimator, p, q):
@@ -44,14 +53,18 @@ def test_natural_gradient_in_the_metric_of_q(q, key):
     g = some_gradient(q)
     nothing = inputs.Law(lambda key, theta: theta, lambda x, theta: jnp.zeros(()))
     direction = flat(metric.natural(nothing, q, g))
-    assert_within(over_chunks(fisher_times(direction, estimators.genotype, nothing, q), key), flat(g))
+    assert_within(
+        over_chunks(fisher_times(direction, estimators.genotype, nothing, q), key), flat(g)
+    )
 
 
 @pytest.mark.parametrize("pair", pairs.chosen(pairs.GAUSSIAN_PAIRS), ids=repr)
 def test_natural_gradient_in_the_metric_of_x(pair, key):
     g = some_gradient(pair.q)
     direction = flat(metric.natural_marginal(pair.p, pair.q, g))
-    assert_within(over_chunks(fisher_times(direction, estimators.phenotype, pair.p, pair.q), key), flat(g))
+    assert_within(
+        over_chunks(fisher_times(direction, estimators.phenotype, pair.p, pair.q), key), flat(g)
+    )
 
 
 def test_plain_is_the_gradient():
@@ -60,7 +73,9 @@ def test_plain_is_the_gradient():
 
 
 def test_natural_gradient_of_the_conjugate_family_is_the_difference_of_means(key):
-    """In coordinates mu = E[T], T = (theta, -A), the natural gradient of log P is E'[T] - E[T] (erratum 8)."""
+    """In coordinates mu = E[T], T = (theta, -A), the natural gradient of log P is E'[T] - E[T]
+    (erratum 8).
+    """
     pair = next(pair for pair in pairs.COUNT_PAIRS if pair.name == "conjugate-poisson")
     q, x = pair.q, jnp.array(3.0)
 

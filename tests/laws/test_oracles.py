@@ -1,4 +1,6 @@
-"""Every value of oracles.json, within 1e-9, through the public classes. WRONG_* entries are what the printed paper gives."""
+"""Every value of oracles.json, within 1e-9, through the public classes. WRONG_* entries are what
+the printed paper gives.
+"""
 
 import json
 from pathlib import Path
@@ -12,7 +14,10 @@ import pytest
 from phenes import Batch, estimators, inputs, metric, search, weightings
 from phenes.search.gaussian import exponential, replace
 
-ORACLES = {entry["name"]: entry for entry in json.loads((Path(__file__).parent / "oracles.json").read_text())}
+ORACLES = {
+    entry["name"]: entry
+    for entry in json.loads((Path(__file__).parent / "oracles.json").read_text())
+}
 ONE = jnp.ones(1)
 
 
@@ -23,7 +28,9 @@ def oracles(*prefixes):
     """Parametrise a test by the entries whose name starts with one of these."""
     names = [name for name in ORACLES if name.split()[0] in prefixes]
     USED.update(names)
-    cases = [pytest.param((ORACLES[name]["inputs"], ORACLES[name]["outputs"]), id=name) for name in names]
+    cases = [
+        pytest.param((ORACLES[name]["inputs"], ORACLES[name]["outputs"]), id=name) for name in names
+    ]
     return pytest.mark.parametrize("case", cases)
 
 
@@ -33,7 +40,9 @@ def close(got, expected):
 
 def phenotype(p, q, x, w=ONE):
     x = jnp.asarray(x, float)
-    return estimators.phenotype(p, q, Batch(theta=None, x=x if x.ndim and x.shape[0] == w.size else x[None]), w)
+    return estimators.phenotype(
+        p, q, Batch(theta=None, x=x if x.ndim and x.shape[0] == w.size else x[None]), w
+    )
 
 
 def alone(x):
@@ -43,7 +52,11 @@ def alone(x):
 @oracles("G1")
 def test_g1_full_covariance(case):
     given, expected = case
-    q, p, x = search.Gaussian(given["m"], given["S"]), inputs.GaussianNoise(given["C"]), jnp.array(given["x"])
+    q, p, x = (
+        search.Gaussian(given["m"], given["S"]),
+        inputs.GaussianNoise(given["C"]),
+        jnp.array(given["x"]),
+    )
     g = phenotype(p, q, alone(x))
     close(p.marginal(q).log_prob(x), expected["logP"])
     close(g.mean, expected["score_m"])
@@ -65,7 +78,11 @@ def test_g2_g3_independent_coordinates(case):
     q = family(given["m"], given.get("s") or np.sqrt(given["s2"]))
     p = inputs.GaussianNoise(np.sqrt(given["c2"]))
     g = phenotype(p, q, alone(given["x"]))
-    for label, direction in (("score", g), ("natq", metric.natural(p, q, g)), ("natP", metric.natural_marginal(p, q, g))):
+    for label, direction in (
+        ("score", g),
+        ("natq", metric.natural(p, q, g)),
+        ("natP", metric.natural_marginal(p, q, g)),
+    ):
         close(direction.mean, expected[f"{label}_m"])
         close(direction.log_std, expected[f"{label}_logs"])
 
@@ -99,14 +116,20 @@ def test_g5_mirrored_pair(case):
     close(phenotype(p, q, x, w).mean, expected["U_onepoint"])
     # the noise score of the pair's mean is that of a search law without spread under C/2
     still = replace(q, cov=jnp.zeros((2, 2)))
-    pair_mean = phenotype(inputs.GaussianNoise(np.array(given["C"]) / 2), still, alone(jnp.mean(x, axis=0)))
+    pair_mean = phenotype(
+        inputs.GaussianNoise(np.array(given["C"]) / 2), still, alone(jnp.mean(x, axis=0))
+    )
     close(0.5 * (w[0] + w[1]) * pair_mean.mean, expected["U_sum"])
 
 
 @oracles("G9")
 def test_g9_z_space_and_exponential_step(case):
     given, expected = case
-    q, p, x = search.Gaussian(given["m"], given["S"]), inputs.GaussianNoise(given["C"]), jnp.array(given["x"])
+    q, p, x = (
+        search.Gaussian(given["m"], given["S"]),
+        inputs.GaussianNoise(given["C"]),
+        jnp.array(given["x"]),
+    )
     posterior, white = p.posterior(q, x), q.covariance.whitener
     mean = q.pull(posterior.mean)
     close(mean, expected["E_z"])
@@ -166,7 +189,12 @@ def trajectories(given):
     alive = [(1.0, np.zeros((2, 2)), 0.0, 0)]
     for _ in range(steps):
         alive = [
-            (chance * transition[s, a, s2], visits + np.eye(4)[2 * s + a].reshape(2, 2), total + reward[s, a], s2)
+            (
+                chance * transition[s, a, s2],
+                visits + np.eye(4)[2 * s + a].reshape(2, 2),
+                total + reward[s, a],
+                s2,
+            )
             for chance, visits, total, s in alive
             for a in range(2)
             for s2 in range(2)
@@ -176,7 +204,9 @@ def trajectories(given):
 
 @oracles("D3")
 def test_d3_markov_decision_process(case):
-    """The phenotype score on trajectories, by enumeration of all of them: gradient and variance are exact."""
+    """The phenotype score on trajectories, by enumeration of all of them: gradient and variance are
+    exact.
+    """
     given, expected = case
     chance, visits, total = trajectories(given)
     q, p = search.Dirichlet(given["alpha"]), inputs.Multinomial(1)
@@ -189,7 +219,8 @@ def test_d3_markov_decision_process(case):
     mean = np.einsum("n,nij->ij", weight, g)
     close(mean, expected["grad_alpha"])
     close(np.einsum("n,nij->ij", weight, g**2) - mean**2, expected["var_pheno_N1_baseline"])
-    # the genotype's second moment, given the trajectory, from the posterior: Var[log pi] + (its mean)^2
+    # the genotype's second moment, given the trajectory, from the posterior: Var[log pi] + (its
+    # mean)^2
     after = np.asarray(q.alpha)[None] + visits
     psi, psi1 = jax.scipy.special.digamma, lambda a: jax.scipy.special.polygamma(1, a)
     prior = psi(q.alpha) - psi(jnp.sum(q.alpha, axis=1, keepdims=True))
@@ -237,7 +268,10 @@ def test_e4_general_conjugate_family(case):
 @oracles("R1")
 def test_r1_softmax_logits(case):
     given, expected = case
-    p = inputs.Law(lambda key, theta: theta, lambda x, theta: jnp.sum(x * jax.nn.log_softmax(theta.reshape(2, 3), axis=1)))
+    p = inputs.Law(
+        lambda key, theta: theta,
+        lambda x, theta: jnp.sum(x * jax.nn.log_softmax(theta.reshape(2, 3), axis=1)),
+    )
     theta, j = jnp.array(given["theta"]).reshape(1, -1), jnp.array(given["j"])[None]
     q = search.IsotropicGaussian(np.zeros(6), 1.0)
     g = estimators.reparameterised(p, q, Batch(theta=theta, x=j, xi=theta), ONE)
@@ -255,7 +289,9 @@ def test_r2_gaussian_actions(case):
     p = inputs.Law(lambda key, theta: theta, log_prob)
     theta = jnp.array(given["w"])[None]
     q = search.IsotropicGaussian(np.zeros(2), 1.0)
-    g = estimators.reparameterised(p, q, Batch(theta=theta, x=jnp.array(given["a"])[None], xi=theta), ONE)
+    g = estimators.reparameterised(
+        p, q, Batch(theta=theta, x=jnp.array(given["a"])[None], xi=theta), ONE
+    )
     close(g.mean, expected["score"])
 
 
@@ -271,16 +307,25 @@ class FixedScore(eqx.Module):
         return jnp.sum(self.value * theta)
 
 
-@pytest.mark.parametrize(("shape", "label"), [(estimators.full, "mix_full"), (estimators.diagonal, "mix_diag")])
+@pytest.mark.parametrize(
+    ("shape", "label"), [(estimators.full, "mix_full"), (estimators.diagonal, "mix_diag")]
+)
 @oracles("R3")
 def test_r3_information_mix(case, shape, label):
     given, expected = case
     S = np.linalg.inv(given["Iq"])
     q = search.Gaussian(np.zeros(2), S)
     info = np.array(given["Ip"])
-    mix = estimators.information_mix(shape, info=info if shape is estimators.full else np.diag(info))
+    mix = estimators.information_mix(
+        shape, info=info if shape is estimators.full else np.diag(info)
+    )
     theta = (S @ np.array(given["sq"]))[None]
-    g = mix(FixedScore(jnp.array(given["sp"])), q, Batch(theta=jnp.asarray(theta), x=jnp.asarray(theta)), ONE)
+    g = mix(
+        FixedScore(jnp.array(given["sp"])),
+        q,
+        Batch(theta=jnp.asarray(theta), x=jnp.asarray(theta)),
+        ONE,
+    )
     close(g.mean, expected[label])
 
 
@@ -288,7 +333,9 @@ def test_r3_information_mix(case, shape, label):
 def test_r4_mix_is_phenotype_for_gaussians(case):
     given, expected = case
     q, p = search.Gaussian(given["m"], given["S"]), inputs.GaussianNoise(given["C"])
-    batch = Batch(theta=alone(given["theta"]), x=alone(given["x"]), xi=q.pull(jnp.array(given["theta"]))[None])
+    batch = Batch(
+        theta=alone(given["theta"]), x=alone(given["x"]), xi=q.pull(jnp.array(given["theta"]))[None]
+    )
     close(estimators.genotype(p, q, batch, ONE).mean, expected["sq"])
     close(estimators.reparameterised(p, q, batch, ONE).mean, expected["sp"])
     mix = estimators.information_mix(estimators.full, info=np.linalg.inv(given["C"]))
@@ -303,7 +350,9 @@ class FixedProposal(eqx.Module):
 
     def sample(self, key, x):
         # each key takes its own entry: the order of the auxiliaries does not matter
-        index = jnp.argmax(jax.vmap(lambda k: jnp.all(jax.random.key_data(k) == jax.random.key_data(key)))(KEYS))
+        index = jnp.argmax(
+            jax.vmap(lambda k: jnp.all(jax.random.key_data(k) == jax.random.key_data(key)))(KEYS)
+        )
         return self.aux[index][None]
 
     def log_prob(self, a, x):
@@ -318,7 +367,9 @@ def test_r5_exchangeable(case):
     given, expected = case
     q, p = search.DiagonalGaussian([0.0], [1.0]), inputs.GaussianNoise(0.5)
     proposal = FixedProposal(q, jnp.array(given["aux"]))
-    batch = Batch(theta=jnp.array([[given["own"]]]), x=jnp.array([[given["x"]]]), key=jax.random.key(3))
+    batch = Batch(
+        theta=jnp.array([[given["own"]]]), x=jnp.array([[given["x"]]]), key=jax.random.key(3)
+    )
     g = estimators.exchangeable(3, proposal)(p, q, batch, ONE)
     close(g.mean[0], expected["score_m"])
     candidates = np.array([given["own"], *given["aux"]])
@@ -334,7 +385,10 @@ def check_weights(weighting, case):
     else:
         ranked = np.sort(w)[::-1]
         close(ranked[[0, 1, 78, 79]], [expected[k] for k in ("best", "rank2", "rank79", "rank80")])
-        close([w.sum(), w.mean(), w.sum() ** 2 / (w**2).sum()], [expected[k] for k in ("sum", "mean", "mu_eff")])
+        close(
+            [w.sum(), w.mean(), w.sum() ** 2 / (w**2).sum()],
+            [expected[k] for k in ("sum", "mean", "mu_eff")],
+        )
 
 
 @oracles("W1", "W1c")
@@ -367,11 +421,17 @@ def test_c3_mixture_of_experts(case):
     given, expected = case
     log_gate, outputs = jnp.log(jnp.array(given["gate"])), np.log(given["pi_k_of_x"])
     q = search.Gate(eqx.nn.Lambda(lambda c: c), lambda key: log_gate)
-    p = inputs.Experts(lambda c: jnp.stack([jnp.asarray(outputs), jnp.log1p(-jnp.exp(jnp.asarray(outputs)))], axis=1))
+    p = inputs.Experts(
+        lambda c: jnp.stack(
+            [jnp.asarray(outputs), jnp.log1p(-jnp.exp(jnp.asarray(outputs)))], axis=1
+        )
+    )
     x = search.Choice(log_gate, jnp.array(0))
     close(p.posterior(q, x).probabilities(), expected["posterior"])
     close(p.marginal(q).log_prob(x), expected["logP"])
-    by_logits = jax.grad(lambda logits: p.marginal(q).log_prob(search.Choice(logits, jnp.array(0))))(log_gate)
+    by_logits = jax.grad(
+        lambda logits: p.marginal(q).log_prob(search.Choice(logits, jnp.array(0)))
+    )(log_gate)
     close(by_logits, expected["score_gate_logits"])
 
 
@@ -383,7 +443,10 @@ def test_t1_two_point_scale(case):
     theta = jnp.asarray(np.stack([sigma * eps, -sigma * eps]))
     w = theta @ a
     close(w[0] - w[1], expected["W1_minus_W2"])
-    close(estimators.mirrored(inputs.GaussianNoise(1.0), q, Batch(theta=theta), w).mean, expected["right"])
+    close(
+        estimators.mirrored(inputs.GaussianNoise(1.0), q, Batch(theta=theta), w).mean,
+        expected["right"],
+    )
 
 
 def test_every_oracle_is_used():

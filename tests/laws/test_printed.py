@@ -1,4 +1,6 @@
-"""Where the printed paper is wrong: the printed form fails the law that ours obeys (docs/errata.md 1, 6, 7, 10, 13, 14, 17)."""
+"""Where the printed paper is wrong: the printed form fails the law that ours obeys (docs/errata.md
+1, 6, 7, 10, 13, 14, 17).
+"""
 
 import itertools
 
@@ -10,7 +12,16 @@ import pytest
 from phenes import Batch, estimators, inputs, metric, search
 from phenes.score import score
 from tests.laws import pairs
-from tests.laws.statistics import CHUNK, MANY, SIGMAS, Estimate, assert_within, flat, over_chunks, population
+from tests.laws.statistics import (
+    CHUNK,
+    MANY,
+    SIGMAS,
+    Estimate,
+    assert_within,
+    flat,
+    over_chunks,
+    population,
+)
 
 
 def off(estimate, exact):
@@ -19,7 +30,9 @@ def off(estimate, exact):
 
 
 class TestErratum1:
-    """The Sigma line of the natural gradient subtracts Sigma + sigma^2 I outside the weighted sum."""
+    """The Sigma line of the natural gradient subtracts Sigma + sigma^2 I outside the weighted
+    sum.
+    """
 
     q, p = pairs.FULL, inputs.GaussianNoise(pairs.NOISE)
     marginal = pairs.COV + pairs.NOISE
@@ -35,7 +48,9 @@ class TestErratum1:
             batch = population(self.q, self.p, key, CHUNK)
             w = self.weights(batch.x)
             if not literal:
-                return metric.natural_marginal(self.p, self.q, estimators.phenotype(self.p, self.q, batch, w)).cov
+                return metric.natural_marginal(
+                    self.p, self.q, estimators.phenotype(self.p, self.q, batch, w)
+                ).cov
             r = batch.x - self.q.mean[None]
             return (r * w[:, None]).T @ r / w.size - jnp.asarray(self.marginal)
 
@@ -54,7 +69,9 @@ class TestErratum1:
         assert_within(estimate, self.exact - self.marginal)
 
     def test_printed_covariance_dies_out_with_the_papers_weights(self):
-        """Weights of mean .04 shrink Sigma + sigma^2 I by exp(-.96 lr t) even without any selection: PSD is lost near generation 400."""
+        """Weights of mean .04 shrink Sigma + sigma^2 I by exp(-.96 lr t) even without any
+        selection: PSD is lost near generation 400.
+        """
         M, C, lost = 0.5 * np.eye(40) + 0.01 * np.eye(40), 0.01, None
         for generation in range(1000):
             M = M + 0.01 * (0.04 * M - M)
@@ -65,7 +82,9 @@ class TestErratum1:
         assert 390 < lost < 420
 
 
-FAMILIES = [pair for pair in pairs.COUNT_PAIRS if pair.name in ("conjugate-bernoulli", "conjugate-poisson")]
+FAMILIES = [
+    pair for pair in pairs.COUNT_PAIRS if pair.name in ("conjugate-bernoulli", "conjugate-poisson")
+]
 
 
 def conjugate_means(q, phi, nu):
@@ -76,7 +95,9 @@ def conjugate_means(q, phi, nu):
 
 @pytest.mark.parametrize("pair", FAMILIES, ids=repr)
 class TestErrata6And7:
-    """The printed score of a conjugate family: nu' E'[theta] - nu E[theta], and phi' instead of phi in the bracket."""
+    """The printed score of a conjugate family: nu' E'[theta] - nu E[theta], and phi' instead of phi
+    in the bracket.
+    """
 
     def printed(self, pair, x):
         q = pair.q
@@ -116,23 +137,39 @@ class TestErratum10:
     reward = np.array([[1.0, 0.2, 0.0], [0.0, 0.5, 1.0]])
 
     def outcomes(self):
-        """Contexts at probability 1/2 each, labels by E[pi]: (x as a table of counts, probability, reward)."""
+        """Contexts at probability 1/2 each, labels by E[pi]: (x as a table of counts, probability,
+        reward).
+        """
         mean = np.asarray(self.q.mean)
         for c, k in itertools.product(range(2), range(3)):
             yield jnp.zeros((2, 3)).at[c, k].set(1.0), 0.5 * mean[c, k], self.reward[c, k]
 
     def expectation(self, form, reward=True):
-        return sum(chance * (r if reward else 1.0) * np.asarray(form(x)) for x, chance, r in self.outcomes())
+        return sum(
+            chance * (r if reward else 1.0) * np.asarray(form(x))
+            for x, chance, r in self.outcomes()
+        )
 
     def ours(self, x):
-        return estimators.phenotype(inputs.Multinomial(1), self.q, Batch(theta=None, x=x[None]), jnp.ones(1)).log_alpha / self.q.alpha
+        return (
+            estimators.phenotype(
+                inputs.Multinomial(1), self.q, Batch(theta=None, x=x[None]), jnp.ones(1)
+            ).log_alpha
+            / self.q.alpha
+        )
 
     def printed(self, x):
         total = jnp.sum(self.q.alpha, axis=1, keepdims=True)
         return x * (1 / self.q.alpha - 1 / total)
 
     def exact(self):
-        return np.asarray(jax.grad(lambda a: 0.5 * jnp.sum(jnp.asarray(self.reward) * a / jnp.sum(a, axis=1, keepdims=True)))(self.q.alpha))
+        return np.asarray(
+            jax.grad(
+                lambda a: (
+                    0.5 * jnp.sum(jnp.asarray(self.reward) * a / jnp.sum(a, axis=1, keepdims=True))
+                )
+            )(self.q.alpha)
+        )
 
     def test_gradient(self):
         np.testing.assert_allclose(self.expectation(self.ours), self.exact(), atol=1e-12)
@@ -173,27 +210,49 @@ class TestErrata13And14:
         np.testing.assert_allclose(self.mirrored(sigma, self.ours), self.slope, rtol=1e-9)
 
     def test_printed(self, sigma):
-        np.testing.assert_allclose(self.mirrored(sigma, self.printed_general), 2 / sigma * self.slope, rtol=1e-9)
-        np.testing.assert_allclose(self.mirrored(sigma, self.printed_zoo), 1 / sigma * self.slope, rtol=1e-9)
+        np.testing.assert_allclose(
+            self.mirrored(sigma, self.printed_general), 2 / sigma * self.slope, rtol=1e-9
+        )
+        np.testing.assert_allclose(
+            self.mirrored(sigma, self.printed_zoo), 1 / sigma * self.slope, rtol=1e-9
+        )
 
 
 class TestErratum17:
-    """The score at the mean of the population, for actions of theta_i: neither Rao-Blackwellised nor unbiased."""
+    """The score at the mean of the population, for actions of theta_i: neither Rao-Blackwellised
+    nor unbiased.
+    """
 
     steps, mean = 6, np.array([0.3, -0.2, 0.1])
 
     def outcomes(self):
-        """All sequences of three actions over six steps, as counts with their multiplicity, and a return that is not linear in them."""
-        counts = [c for c in itertools.product(range(self.steps + 1), repeat=3) if sum(c) == self.steps]
-        orders = [np.prod(np.arange(1, self.steps + 1)) / np.prod([np.prod(np.arange(1, k + 1)) for k in c]) for c in counts]
+        """All sequences of three actions over six steps, as counts with their multiplicity, and a
+        return that is not linear in them.
+        """
+        counts = [
+            c for c in itertools.product(range(self.steps + 1), repeat=3) if sum(c) == self.steps
+        ]
+        orders = [
+            np.prod(np.arange(1, self.steps + 1))
+            / np.prod([np.prod(np.arange(1, k + 1)) for k in c])
+            for c in counts
+        ]
         counts = np.array(counts, dtype=float)
-        return jnp.asarray(counts), jnp.asarray(np.array(orders)), jnp.asarray(np.tanh(counts @ np.array([1.0, -0.5, 0.2]) - 2))
+        return (
+            jnp.asarray(counts),
+            jnp.asarray(np.array(orders)),
+            jnp.asarray(np.tanh(counts @ np.array([1.0, -0.5, 0.2]) - 2)),
+        )
 
     def expectation(self, sigma, at_mean):
-        """(true gradient, mean of the estimator), exact: quadrature over xi, enumeration over actions."""
+        """(true gradient, mean of the estimator), exact: quadrature over xi, enumeration over
+        actions.
+        """
         node, weight = np.polynomial.hermite_e.hermegauss(24)
         xi = jnp.asarray(np.stack(np.meshgrid(node, node, node), -1).reshape(-1, 3))
-        mass = jnp.asarray(np.einsum("i,j,k->ijk", weight, weight, weight).ravel() / (2 * np.pi) ** 1.5)
+        mass = jnp.asarray(
+            np.einsum("i,j,k->ijk", weight, weight, weight).ravel() / (2 * np.pi) ** 1.5
+        )
         counts, orders, value = self.outcomes()
 
         def log_prob(j, theta):
@@ -208,7 +267,9 @@ class TestErratum17:
         def estimate(z):
             theta = jnp.asarray(self.mean) + sigma * z
             where = jnp.asarray(self.mean) if at_mean else theta
-            return (chance(theta) * value) @ jax.vmap(lambda j: jax.grad(log_prob, argnums=1)(j, where))(counts)
+            return (chance(theta) * value) @ jax.vmap(
+                lambda j: jax.grad(log_prob, argnums=1)(j, where)
+            )(counts)
 
         return jax.grad(F)(jnp.asarray(self.mean)), mass @ jax.vmap(estimate)(xi)
 
@@ -217,8 +278,12 @@ class TestErratum17:
         np.testing.assert_allclose(mean, exact, rtol=1e-6)
 
     def test_the_estimator_of_the_library_is_the_one_at_theta(self, key):
-        """`reparameterised` on one individual equals the score at theta_i, and not the one at the mean."""
-        p = inputs.Law(lambda key, theta: theta, lambda x, theta: jnp.sum(x * jax.nn.log_softmax(theta)))
+        """`reparameterised` on one individual equals the score at theta_i, and not the one at the
+        mean.
+        """
+        p = inputs.Law(
+            lambda key, theta: theta, lambda x, theta: jnp.sum(x * jax.nn.log_softmax(theta))
+        )
         q = search.IsotropicGaussian(self.mean, 1.0)
         xi, j = q.draw(key, 1), jnp.array([[3.0, 2.0, 1.0]])
         theta = jax.vmap(q.push)(xi)
@@ -231,12 +296,17 @@ class TestErratum17:
         assert np.linalg.norm(mean - exact) > 0.3 * np.linalg.norm(exact)
 
     def test_the_bias_grows_with_the_square_of_sigma(self):
-        bias = [np.linalg.norm(np.subtract(*self.expectation(sigma, at_mean=True))) for sigma in (0.05, 0.1)]
+        bias = [
+            np.linalg.norm(np.subtract(*self.expectation(sigma, at_mean=True)))
+            for sigma in (0.05, 0.1)
+        ]
         assert 3.5 < bias[1] / bias[0] < 4.5
 
 
 def test_erratum_4_steps_in_the_two_metrics(key):
-    """E[step in I[P]] = (I + C S^-1) E[step in I[q]], sample by sample: learning rates in the two do not compare."""
+    """E[step in I[P]] = (I + C S^-1) E[step in I[q]], sample by sample: learning rates in the two
+    do not compare.
+    """
     q, p = pairs.FULL, inputs.GaussianNoise(pairs.NOISE)
     batch = population(q, p, key, 20)
     g = estimators.phenotype(p, q, batch, jnp.linspace(-1, 1, 20))
@@ -245,7 +315,9 @@ def test_erratum_4_steps_in_the_two_metrics(key):
 
 
 def test_erratum_2_the_metric_of_x_loses_positive_definiteness_where_that_of_theta_keeps_it():
-    """Selection for small |x|: S + eta sum w (r r' - S - C) leaves the cone, S + eta sum w (K r r' K' - K S) does not."""
+    """Selection for small |x|: S + eta sum w (r r' - S - C) leaves the cone, S + eta sum w (K r r'
+    K' - K S) does not.
+    """
     q, p = search.Gaussian(np.zeros(2), 0.01 * np.eye(2)), inputs.GaussianNoise(1.0)
     x = jnp.asarray(np.random.default_rng(0).normal(size=(20, 2)) * 0.2)
     w = jnp.ones(20)
@@ -255,7 +327,9 @@ def test_erratum_2_the_metric_of_x_loses_positive_definiteness_where_that_of_the
 
 
 def test_erratum_15_independent_posteriors_are_wrong_for_mirrored_pairs(key):
-    """RB over each posterior by itself (the printed definition) has another value than the joint one, which is the conditional mean."""
+    """RB over each posterior by itself (the printed definition) has another value than the joint
+    one, which is the conditional mean.
+    """
     pair = pairs.GAUSSIAN_PAIRS[2]
     batch = population(pair.q, pair.p, key, 2, mirrored=True)
     w = jnp.array([0.7, -0.2])
@@ -267,9 +341,13 @@ def test_erratum_15_independent_posteriors_are_wrong_for_mirrored_pairs(key):
     def chunk(key):
         z = jax.random.normal(key, (CHUNK, 2))
         step = z @ pair.q.covariance.root.T
-        fit = lambda s, sign: jax.vmap(lambda t: pair.p.log_prob(batch.x[0 if sign > 0 else 1], pair.q.mean + sign * t))(s)  # noqa: E731
+        fit = lambda s, sign: jax.vmap(  # noqa: E731
+            lambda t: pair.p.log_prob(batch.x[0 if sign > 0 else 1], pair.q.mean + sign * t)
+        )(s)
         likelihood = jnp.exp(fit(step, 1.0) + fit(step, -1.0))
-        return jnp.concatenate([jnp.mean(likelihood[:, None] * step, axis=0), jnp.mean(likelihood)[None]])
+        return jnp.concatenate(
+            [jnp.mean(likelihood[:, None] * step, axis=0), jnp.mean(likelihood)[None]]
+        )
 
     top = over_chunks(chunk, key, MANY)
     mean = top.mean[:2] / top.mean[2]

@@ -1,4 +1,6 @@
-"""Without generations: nobody waits for the slowest, nothing is lost, and a resumed run is the run that was interrupted."""
+"""Without generations: nobody waits for the slowest, nothing is lost, and a resumed run is the run
+that was interrupted.
+"""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -112,14 +114,21 @@ def test_experiments_that_were_under_way_are_not_made_again(tmp_path):
 
     for asynchronous in (False, True):
         made.clear()
-        options = {"seed": 3, "budget": 90, "realises": True, "max_attempts": 1, "asynchronous": asynchronous}
+        options = {
+            "seed": 3,
+            "budget": 90,
+            "realises": True,
+            "max_attempts": 1,
+            "asynchronous": asynchronous,
+        }
         path = tmp_path / f"{asynchronous}.db"
         with pytest.raises(KeyboardInterrupt):
             phenes.minimize(lab, X0, 0.5, checkpoint=path, **options)
         result = phenes.minimize(lab, X0, 0.5, checkpoint=path, **options)
         assert (result.nfev, result.failed) == (90, 1)
         assert len(made) == 90
-        assert made.count(made[30]) == 1  # the one in hand; x0 and the answer are evaluated more than once, on purpose
+        # the one in hand; x0 and the answer are evaluated more than once, on purpose
+        assert made.count(made[30]) == 1
         assert len(made) - len(set(made)) <= 4
         assert "the process that waited" in result.errors[0]
 

@@ -1,4 +1,6 @@
-"""What the optimiser knows of the world: draws, pull-back, unmeasured coordinates, moments of any law."""
+"""What the optimiser knows of the world: draws, pull-back, unmeasured coordinates, moments of any
+law.
+"""
 
 import numpy as np
 import pytest
@@ -25,7 +27,9 @@ def test_draws_have_the_declared_moments():
     assert np.all(np.abs(pulled.mean(axis=0)) < 5 * np.sqrt(np.diag(expected) / len(x)))
 
 
-@pytest.mark.parametrize("noise", [0.1, COV, inputs.LaplaceNoise(0.2)], ids=["scalar", "matrix", "law"])
+@pytest.mark.parametrize(
+    "noise", [0.1, COV, inputs.LaplaceNoise(0.2)], ids=["scalar", "matrix", "law"]
+)
 def test_random_numbers_belong_to_the_individual(noise):
     channel, theta = as_channel(noise, 3), np.zeros((9, 3))
     np.testing.assert_array_equal(channel.draw(4, 7, theta)[:5], channel.draw(4, 7, theta[:5]))
@@ -69,7 +73,8 @@ def test_moments_of_any_law(law, bias, var):
     """Within 5 % of the truth: the draws give standard deviations to about 1 %."""
     found = as_channel(law, 2).moments(np.array([2.0, 2.0]))
     np.testing.assert_allclose(found.bias, bias, atol=0.05)
-    if var is None:  # all coordinates share the component: 0.01 + 0.25 on the diagonal, 0.25 beside it
+    # all coordinates share the component: 0.01 + 0.25 on the diagonal, 0.25 beside it
+    if var is None:
         np.testing.assert_allclose(found.cov, [[0.26, 0.25], [0.25, 0.26]], rtol=0.05)
     else:
         np.testing.assert_allclose(found.cov, [var, var], rtol=0.1)

@@ -18,6 +18,8 @@ def test_memory_is_bounded_and_the_ends_are_kept():
 
 
 def test_a_short_run_keeps_every_update():
-    result = phenes.minimize(lambda x: float(np.sum(x**2)), np.ones(2), 0.5, 0.1, budget=300, seed=0)
+    result = phenes.minimize(
+        lambda x: float(np.sum(x**2)), np.ones(2), 0.5, 0.1, budget=300, seed=0
+    )
     assert len(result.history["nfev"]) == result.nit
     assert result.history["nfev"][-1] == result.nfev

@@ -32,7 +32,9 @@ def test_structure_is_found(missing):
     factor = np.outer(np.ones(6), [0.4])
     shared = residuals(rng, 1500, np.full(6, 0.1), factor, missing=missing).learn()
     assert (shared.structure, shared.rank) == ("low-rank", 1)
-    np.testing.assert_allclose(shared.cov, factor @ factor.T + 0.01 * np.eye(6), rtol=0.25 if missing else 0.15)
+    np.testing.assert_allclose(
+        shared.cov, factor @ factor.T + 0.01 * np.eye(6), rtol=0.25 if missing else 0.15
+    )
 
 
 def test_a_bias_is_reported_where_it_shows():
@@ -50,7 +52,9 @@ def test_no_noise_is_no_noise():
 
 
 def test_few_data_keep_to_the_simplest():
-    """Eight residuals in ten dimensions cannot show correlations, and none are claimed: 40 seeds."""
+    """Eight residuals in ten dimensions cannot show correlations, and none are claimed: 40
+    seeds.
+    """
     for seed in range(40):
         learnt = residuals(np.random.default_rng(seed), 8, np.full(10, 0.2)).learn()
         assert learnt.structure == "isotropic", seed
@@ -70,7 +74,13 @@ def test_wrong_declarations_do():
     assert wide is not None
     assert "coordinate 1" in wide
     assert "declared 0.1" in wide
-    off = misfit(residuals(rng, 200, np.full(3, 0.1), bias=np.array([0.0, 0.0, 0.2])), np.zeros(3), np.full(3, 0.01))
+    off = misfit(
+        residuals(rng, 200, np.full(3, 0.1), bias=np.array([0.0, 0.0, 0.2])),
+        np.zeros(3),
+        np.full(3, 0.01),
+    )
     assert off is not None
     assert "coordinate 2 of x - theta is off by 0.2" in off
-    assert misfit(residuals(rng, 20, np.full(3, 9.0)), np.zeros(3), np.full(3, 0.01)) is None, "too few to say"
+    assert misfit(residuals(rng, 20, np.full(3, 9.0)), np.zeros(3), np.full(3, 0.01)) is None, (
+        "too few to say"
+    )

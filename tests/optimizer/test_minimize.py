@@ -1,4 +1,6 @@
-"""One call: NumPy, JAX and vectorised functions, experiments that realise x, failures, workers, checkpoints."""
+"""One call: NumPy, JAX and vectorised functions, experiments that realise x, failures, workers,
+checkpoints.
+"""
 
 import os
 import re
@@ -24,7 +26,12 @@ def sphere(x):
 
 def test_the_script_of_the_readme():
     result = phenes.minimize(
-        lambda x: np.sum(x**2), x0=np.full(10, 2.0), sigma0=0.5, noise=phenes.inputs.GaussianNoise(0.1), budget=20_000, seed=0
+        lambda x: np.sum(x**2),
+        x0=np.full(10, 2.0),
+        sigma0=0.5,
+        noise=phenes.inputs.GaussianNoise(0.1),
+        budget=20_000,
+        seed=0,
     )
     assert np.linalg.norm(result.x) < 1e-3
     assert result.fun == pytest.approx(0.1, abs=max(5 * result.fun_se, 1e-4))
@@ -43,13 +50,25 @@ def test_numpy_jax_and_vectorised_functions_see_the_same_theta():
         return jnp.sum((x - 0.3) ** 2)
 
     kinds = {
-        "NumPy": lambda: phenes.minimize(lambda x: np.sum((x - 0.3) ** 2), X0, 0.5, 0.1, budget=400, seed=2),
+        "NumPy": lambda: phenes.minimize(
+            lambda x: np.sum((x - 0.3) ** 2), X0, 0.5, 0.1, budget=400, seed=2
+        ),
         "JAX": lambda: phenes.minimize(traced, X0, 0.5, 0.1, budget=400, seed=2),
-        "vectorised": lambda: phenes.minimize(lambda x: np.sum((x - 0.3) ** 2, axis=1), X0, 0.5, 0.1, budget=400, seed=2, vectorized=True),
+        "vectorised": lambda: phenes.minimize(
+            lambda x: np.sum((x - 0.3) ** 2, axis=1),
+            X0,
+            0.5,
+            0.1,
+            budget=400,
+            seed=2,
+            vectorized=True,
+        ),
     }
     results = {kind: run() for kind, run in kinds.items()}
     for kind, result in results.items():
-        np.testing.assert_allclose(result.history["x"], results["NumPy"].history["x"], rtol=1e-6, atol=1e-9, err_msg=kind)
+        np.testing.assert_allclose(
+            result.history["x"], results["NumPy"].history["x"], rtol=1e-6, atol=1e-9, err_msg=kind
+        )
     assert len(calls) < 20, "compiled: called to be traced, not to be evaluated"
 
 
@@ -81,9 +100,13 @@ def test_an_experiment_that_realises_x_itself():
     result = phenes.minimize(lab, X0, 0.5, "learn", realises=True, budget=3000, seed=0)
     assert np.linalg.norm(result.x) < 0.02
     assert result.fun == pytest.approx(0.12, rel=0.05)
-    learnt = re.fullmatch(r"isotropic noise: standard deviation (.*), no bias \(from (.*) measured inputs\)", result.noise)
+    learnt = re.fullmatch(
+        r"isotropic noise: standard deviation (.*), no bias \(from (.*) measured inputs\)",
+        result.noise,
+    )
     assert learnt
-    assert float(learnt[1]) == pytest.approx(0.2, abs=4 * 0.2 / np.sqrt(2 * 3 * float(learnt[2])))  # 4 standard errors
+    # 4 standard errors
+    assert float(learnt[1]) == pytest.approx(0.2, abs=4 * 0.2 / np.sqrt(2 * 3 * float(learnt[2])))
 
 
 @pytest.mark.parametrize(
@@ -126,7 +149,14 @@ def test_budget_target_and_callback_end_a_run():
     assert "target" in reached.message
     assert reached.fun < 0.5
     seen = []
-    stopped = phenes.minimize(sphere, X0, 0.5, 0.1, callback=lambda result: seen.append(result.nfev) or len(seen) == 3, seed=0)
+    stopped = phenes.minimize(
+        sphere,
+        X0,
+        0.5,
+        0.1,
+        callback=lambda result: seen.append(result.nfev) or len(seen) == 3,
+        seed=0,
+    )
     assert stopped.nit == len(seen) == 3
 
     def enough(result):

@@ -1,4 +1,6 @@
-"""Ask and tell as labs use it: in parts, in any order, with gaps, and exactly the same after a break."""
+"""Ask and tell as labs use it: in parts, in any order, with gaps, and exactly the same after a
+break.
+"""
 
 import pickle
 
@@ -26,7 +28,9 @@ def lab(rng, theta, std=0.1):
 
 
 def optimizer(**changes):
-    return phenes.Optimizer(**({"x0": np.zeros(D), "sigma0": 0.5, "noise": 0.1, "budget": 3000, "seed": 1} | changes))
+    return phenes.Optimizer(
+        **({"x0": np.zeros(D), "sigma0": 0.5, "noise": 0.1, "budget": 3000, "seed": 1} | changes)
+    )
 
 
 def drive(opt, rng=None, measure=lambda x: x):
@@ -39,7 +43,9 @@ def drive(opt, rng=None, measure=lambda x: x):
 
 
 def test_the_script_of_the_readme_ends_by_itself():
-    opt = phenes.Optimizer(x0=np.zeros(10), sigma0=0.5, noise=phenes.inputs.GaussianNoise(0.1), popsize=20, seed=0)
+    opt = phenes.Optimizer(
+        x0=np.zeros(10), sigma0=0.5, noise=phenes.inputs.GaussianNoise(0.1), popsize=20, seed=0
+    )
     rng = np.random.default_rng(0)
     while not opt.stop():
         theta = opt.ask()
@@ -53,9 +59,16 @@ def test_the_script_of_the_readme_ends_by_itself():
 
 
 def test_the_realised_inputs_are_worth_something():
-    """Ten seeds each, 2000 evaluations: with x the regret is far below that without, which is an ordinary strategy on noisy values."""
-    with_x = [sphere(drive(optimizer(seed=s, budget=2000), np.random.default_rng(s)).x) for s in range(10)]
-    without = [sphere(drive(optimizer(seed=s, budget=2000), np.random.default_rng(s), lambda x: None).x) for s in range(10)]
+    """Ten seeds each, 2000 evaluations: with x the regret is far below that without, which is an
+    ordinary strategy on noisy values.
+    """
+    with_x = [
+        sphere(drive(optimizer(seed=s, budget=2000), np.random.default_rng(s)).x) for s in range(10)
+    ]
+    without = [
+        sphere(drive(optimizer(seed=s, budget=2000), np.random.default_rng(s), lambda x: None).x)
+        for s in range(10)
+    ]
     assert np.median(with_x) < 0.2 * np.median(without)
     assert np.median(without) < 0.1, "and without it still works"
 
@@ -136,8 +149,8 @@ def test_a_lab_that_is_late_and_loses_samples():
 
 
 def test_samples_nobody_asked_for_are_data():
-    """A notebook of old trials around the optimum, told when the search has just begun, is worth generations: over ten seeds the model
-    of f is there at once."""
+    """A notebook of old trials around the optimum, told when the search has just begun, is worth
+    generations: over ten seeds the model of f is there at once."""
     rng, plain, helped = np.random.default_rng(0), [], []
     for seed in range(10):
         for injects, regrets in ((False, plain), (True, helped)):
@@ -207,7 +220,9 @@ def test_noise_is_learnt():
 
 def test_declared_noise_that_does_not_fit_warns_once():
     opt = optimizer(noise=0.02)
-    with pytest.warns(NoiseWarning, match=r"standard deviation 0\.(09|1).* declared 0\.02") as caught:
+    with pytest.warns(
+        NoiseWarning, match=r"standard deviation 0\.(09|1).* declared 0\.02"
+    ) as caught:
         drive(opt)
     assert len(caught) == 1
 
@@ -236,7 +251,9 @@ def test_a_target_is_reached_with_confidence():
 
 
 def test_noise_alone_does_not_stop_the_search():
-    """f is pure noise: no generation is better than the last, and only the budget or an honest statement of convergence ends it."""
+    """f is pure noise: no generation is better than the last, and only the budget or an honest
+    statement of convergence ends it.
+    """
     opt = optimizer(noise=0.0, budget=1500)
     rng = np.random.default_rng(0)
     while not opt.stop():
@@ -272,15 +289,28 @@ def test_nothing_told_yet():
 
 
 events = st.lists(
-    st.tuples(st.sampled_from(["ask", "tell", "inject", "fail", "blind", "partial"]), st.integers(1, 9)), min_size=1, max_size=25
+    st.tuples(
+        st.sampled_from(["ask", "tell", "inject", "fail", "blind", "partial"]), st.integers(1, 9)
+    ),
+    min_size=1,
+    max_size=25,
 )
 
 
 @settings(max_examples=60, deadline=None)
-@given(events=events, dim=st.integers(1, 4), seed=st.integers(0, 1000), std=st.sampled_from([0.0, 0.01, 1.0]))
+@given(
+    events=events,
+    dim=st.integers(1, 4),
+    seed=st.integers(0, 1000),
+    std=st.sampled_from([0.0, 0.01, 1.0]),
+)
 def test_any_order_of_calls(events, dim, seed, std):
-    """Whatever comes in whatever order: theta finite and of the right shape, every evaluation counted, the answer finite."""
-    opt = phenes.Optimizer(x0=np.zeros(dim), sigma0=1.0, noise=std, popsize=4, budget=10_000, seed=seed)
+    """Whatever comes in whatever order: theta finite and of the right shape, every evaluation
+    counted, the answer finite.
+    """
+    opt = phenes.Optimizer(
+        x0=np.zeros(dim), sigma0=1.0, noise=std, popsize=4, budget=10_000, seed=seed
+    )
     rng, asked, told = np.random.default_rng(seed), [np.zeros((1, dim))], 0
     for kind, n in events:
         if kind == "ask":
@@ -289,7 +319,11 @@ def test_any_order_of_calls(events, dim, seed, std):
             assert np.all(np.isfinite(theta))
             asked.append(theta)
             continue
-        theta = asked[rng.integers(len(asked))][:n] if kind != "inject" else 3 * rng.standard_normal((n, dim))
+        theta = (
+            asked[rng.integers(len(asked))][:n]
+            if kind != "inject"
+            else 3 * rng.standard_normal((n, dim))
+        )
         x = theta + std * rng.standard_normal(theta.shape)
         f = np.full(len(x), np.nan) if kind == "fail" else np.sum(x**2, axis=1)
         if kind == "partial":
@@ -302,15 +336,26 @@ def test_any_order_of_calls(events, dim, seed, std):
 
 
 def test_declared_noise_that_is_not_measured_keeps_the_search_at_its_scale():
-    """Only values are told. Without that scale the search widens until it sees nothing but the ends of the box (median regret 1.35)."""
+    """Only values are told. Without that scale the search widens until it sees nothing but the ends
+    of the box (median regret 1.35).
+    """
     problem = next(problem for problem in ROBUST if problem.name == "Hartmann 3")
     low, high = problem.bounds.T
     regrets = []
     for seed in range(9):
         rng = np.random.default_rng([0, seed])
-        opt = phenes.Optimizer(rng.uniform(low, high), 0.25, problem.sigma, bounds=problem.bounds, budget=5000, seed=seed)
+        opt = phenes.Optimizer(
+            rng.uniform(low, high),
+            0.25,
+            problem.sigma,
+            bounds=problem.bounds,
+            budget=5000,
+            seed=seed,
+        )
         while not opt.stop():
             theta = opt.ask()
-            opt.tell(theta, problem.minimised(theta + problem.sigma * rng.standard_normal(theta.shape)))
+            opt.tell(
+                theta, problem.minimised(theta + problem.sigma * rng.standard_normal(theta.shape))
+            )
         regrets.append(problem.regret(opt.mean))
     assert np.median(regrets) < 0.5, regrets

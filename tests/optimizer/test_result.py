@@ -10,11 +10,24 @@ from phenes.optimizer import Result
 
 @pytest.fixture(scope="module")
 def result():
-    return phenes.minimize(lambda x: np.sum(x**2), x0=np.ones(3), sigma0=0.5, noise=0.1, budget=300, seed=0)
+    return phenes.minimize(
+        lambda x: np.sum(x**2), x0=np.ones(3), sigma0=0.5, noise=0.1, budget=300, seed=0
+    )
 
 
 def bare(**given):
-    return Result(**{"x": np.zeros(2), "fun": 1.0, "fun_se": 0.1, "nfev": 10, "nit": 1, "success": True, "message": "done", **given})
+    return Result(
+        **{
+            "x": np.zeros(2),
+            "fun": 1.0,
+            "fun_se": 0.1,
+            "nfev": 10,
+            "nit": 1,
+            "success": True,
+            "message": "done",
+            **given,
+        }
+    )
 
 
 def test_plot_is_a_figure_that_notebooks_show(result):

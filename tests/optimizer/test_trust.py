@@ -1,4 +1,6 @@
-"""The answer as its reader takes it: what is recommended, what is claimed of it, and whether that is true."""
+"""The answer as its reader takes it: what is recommended, what is claimed of it, and whether that
+is true.
+"""
 
 import warnings
 
@@ -75,14 +77,17 @@ class TestFailures:
         assert result.fun < 0.35
 
     def test_many_restarts_in_a_row_may_fail(self):
-        """The machine works where the best run is and nowhere else: no number of failing restarts ends the run."""
+        """The machine works where the best run is and nowhere else: no number of failing restarts
+        ends the run.
+        """
         rng = np.random.default_rng(0)
         opt = phenes.Optimizer(np.ones(2), 0.5, 0.1, budget=20_000)
         barren = longest = 0
         while not opt.stop():
             theta = opt.ask()
             x = theta + 0.1 * rng.standard_normal(theta.shape)
-            searched = opt.phase.startswith("restart") and np.ptp(theta, axis=0).max() > 0  # not by the verification, at one theta
+            # not by the verification, at one theta
+            searched = opt.phase.startswith("restart") and np.ptp(theta, axis=0).max() > 0
             f = np.full(len(x), np.nan) if searched else np.sum(x**2, axis=1)
             barren = barren + f.size if np.isnan(f).all() else 0
             longest = max(longest, barren)
@@ -105,7 +110,9 @@ class TestClaims:
     def test_scrap_is_not_recommended(self):
         """The largest f possible is 2.63; all scrap is 0."""
         for seed in (8, 9):
-            result = phenes.maximize(stiffness, x0=[100.0, 200.0], sigma0=20.0, noise=4.0, budget=600, seed=seed)
+            result = phenes.maximize(
+                stiffness, x0=[100.0, 200.0], sigma0=20.0, noise=4.0, budget=600, seed=seed
+            )
             true = draws(stiffness, result.x, 4.0).mean()
             assert true > 2.1
             assert abs(result.fun - true) <= 2 * result.fun_se + 0.01
@@ -123,7 +130,9 @@ class TestClaims:
         def ros(x):
             return 100 * (x[1] - x[0] ** 2) ** 2 + (1 - x[0]) ** 2
 
-        result = phenes.minimize(lambda x: min(ros(x), 0.5 + np.sum((x - 6) ** 2)), np.zeros(2), 1.0, seed=0, budget=6000)
+        result = phenes.minimize(
+            lambda x: min(ros(x), 0.5 + np.sum((x - 6) ** 2)), np.zeros(2), 1.0, seed=0, budget=6000
+        )
         assert result.fun < 1e-15
         assert result.fun == result.evaluations.f.min()
 
@@ -132,7 +141,13 @@ class TestClaims:
         covered = []
         for seed in range(12):
             rng = np.random.default_rng(seed)
-            result = phenes.minimize(lambda x, rng=rng: np.sum(x**2) + 0.5 * rng.normal(), np.ones(2), 0.5, budget=budget, seed=seed)
+            result = phenes.minimize(
+                lambda x, rng=rng: np.sum(x**2) + 0.5 * rng.normal(),
+                np.ones(2),
+                0.5,
+                budget=budget,
+                seed=seed,
+            )
             assert result.fun_se > 0
             covered.append(abs(result.fun - np.sum(result.x**2)) <= 2 * result.fun_se)
         assert sum(covered) >= 10  # 95 % of 12; 9 or fewer has a chance of 2 in a thousand
@@ -142,7 +157,13 @@ class TestClaims:
         covered, chance = 0, lambda x: 0.7 * np.exp(-np.sum(x**2))
         for seed in range(10):
             rng = np.random.default_rng(seed)
-            result = phenes.minimize(lambda x, rng=rng: -float(rng.random() < chance(x)), np.full(2, 0.8), 0.4, budget=300, seed=seed)
+            result = phenes.minimize(
+                lambda x, rng=rng: -float(rng.random() < chance(x)),
+                np.full(2, 0.8),
+                0.4,
+                budget=300,
+                seed=seed,
+            )
             assert result.fun_se > 0
             covered += abs(result.fun + chance(result.x)) <= 2 * result.fun_se
         assert covered >= 8  # 95 % of ten; seven or fewer has a chance of 1 in 90
@@ -170,12 +191,16 @@ class TestClaims:
             opt.tell(theta, np.sum(theta**2, axis=1))
 
     def test_coverage_over_seeds_on_scrap(self):
-        """A step beside the optimum, 30 seeds: 95 % is 28.5; 25 or fewer has a chance of 1 in 60."""
+        """A step beside the optimum, 30 seeds: 95 % is 28.5; 25 or fewer has a chance of 1 in
+        60.
+        """
         f = lambda x: np.sum(x**2, axis=1) + 2.0 * (x[:, 0] > 0.2)  # noqa: E731
         z = np.random.default_rng(0).standard_normal((200_000, 2))
         covered = 0
         for seed in range(30):
-            result = phenes.minimize(f, [-1.0, 1.0], 0.5, 0.1, budget=150, seed=seed, vectorized=True)
+            result = phenes.minimize(
+                f, [-1.0, 1.0], 0.5, 0.1, budget=150, seed=seed, vectorized=True
+            )
             covered += abs(result.fun - f(result.x + 0.1 * z).mean()) <= 2 * result.fun_se
         assert covered >= 26
 
@@ -187,16 +212,25 @@ class TestClaims:
         assert result.verified >= 60
 
     @pytest.mark.parametrize(
-        "f", [lambda x: np.sum(x**2) ** 4, lambda x: 1e6 * np.sum(x[1:] ** 2) + x[0] ** 2, lambda x: np.exp(3 * np.sum(x**2))]
+        "f",
+        [
+            lambda x: np.sum(x**2) ** 4,
+            lambda x: 1e6 * np.sum(x[1:] ** 2) + x[0] ** 2,
+            lambda x: np.exp(3 * np.sum(x**2)),
+        ],
     )
     def test_steep_functions_are_no_cliffs(self, f):
-        """Values of the first steps are larger by ten orders of magnitude than those at the optimum: no reason to doubt it."""
+        """Values of the first steps are larger by ten orders of magnitude than those at the
+        optimum: no reason to doubt it.
+        """
         result = phenes.minimize(f, np.full(6, 1.5), 0.5, 0.1, budget=3000)
         assert result.success
         assert np.abs(result.x[1:]).max() < 0.05
 
     def test_values_near_the_largest_number(self):
-        result = phenes.minimize(lambda x: 1e308 * (x[0] > 0.3) + x @ x, np.full(3, -1.0), 0.5, 0.1, budget=300)
+        result = phenes.minimize(
+            lambda x: 1e308 * (x[0] > 0.3) + x @ x, np.full(3, -1.0), 0.5, 0.1, budget=300
+        )
         assert np.isfinite(result.fun)
         assert result.x[0] < 0.2
         assert result.evaluations.f.max() > 1e307
@@ -204,9 +238,14 @@ class TestClaims:
 
 class TestFlat:
     def test_a_small_target_is_looked_for_where_the_user_said(self):
-        """Sixteen in a thousand draws of the first search pass: equal values must not make it wider."""
+        """Sixteen in a thousand draws of the first search pass: equal values must not make it
+        wider.
+        """
         passes = lambda x: float(np.all(np.abs(x - 3) < 0.5))  # noqa: E731
-        found = [phenes.maximize(passes, [2.0] * 3, 1.0, 0.1, budget=1000, seed=seed) for seed in range(4)]
+        found = [
+            phenes.maximize(passes, [2.0] * 3, 1.0, 0.1, budget=1000, seed=seed)
+            for seed in range(4)
+        ]
         assert sum(result.success and result.fun > 0.9 for result in found) >= 3
 
     def test_a_yield_found_from_a_narrow_start_is_a_success(self):
@@ -234,12 +273,16 @@ class TestFlat:
         assert noise is None or result.fun_se == np.inf
 
     def test_maximised_constants_have_their_sign(self):
-        assert "equal (3)" in phenes.maximize(lambda x: 3.0, np.zeros(2), 0.5, 0.1, budget=100).message
+        assert (
+            "equal (3)" in phenes.maximize(lambda x: 3.0, np.zeros(2), 0.5, 0.1, budget=100).message
+        )
 
 
 class TestSuccess:
     def test_a_budget_below_a_population(self):
-        result = phenes.minimize(lambda x: np.sum(x**2), np.ones(3), 0.5, 0.1, budget=10, popsize=20)
+        result = phenes.minimize(
+            lambda x: np.sum(x**2), np.ones(3), 0.5, 0.1, budget=10, popsize=20
+        )
         assert not result.success
         assert "less than one population" in result.message
         assert result.nfev == 10
@@ -268,7 +311,10 @@ class TestSuccess:
         for seed in range(5):
             for budget in (30, 120):
                 result = phenes.minimize(f, np.zeros(3), 1.0, 0.05, budget=budget, seed=seed)
-                assert np.mean(draws(f, result.x, 0.05, 2000)) <= np.mean(draws(f, np.zeros(3), 0.05, 2000)) + 1e-3
+                assert (
+                    np.mean(draws(f, result.x, 0.05, 2000))
+                    <= np.mean(draws(f, np.zeros(3), 0.05, 2000)) + 1e-3
+                )
 
     def test_verification_switched_off_is_no_success(self):
         result = phenes.minimize(lambda x: np.sum(x**2), np.ones(3), 0.5, 0.1, budget=300, verify=0)
@@ -292,13 +338,17 @@ class TestResult:
         np.testing.assert_allclose(result.quantiles[0.5], np.median(result.evaluations.f[own]))
         start = next(each for each in result.candidates if each.role == "start")
         assert start.fun < result.fun
-        assert "from 30 evaluations at x" in str(result) or f"from {result.verified} evaluations at x" in str(result)
+        assert "from 30 evaluations at x" in str(
+            result
+        ) or f"from {result.verified} evaluations at x" in str(result)
         assert "luck" in str(result)
         assert result["interval"] == result.interval
 
 
 class TestAskAndTell:
-    @pytest.mark.parametrize(("budget", "popsize"), [(35, 7), (100, 7), (50, 20), (61, None), (9, 4)])
+    @pytest.mark.parametrize(
+        ("budget", "popsize"), [(35, 7), (100, 7), (50, 20), (61, None), (9, 4)]
+    )
     def test_the_budget_is_kept_and_batches_are_whole(self, budget, popsize):
         rng = np.random.default_rng(0)
         opt = phenes.Optimizer(np.ones(3), 0.5, 0.1, budget=budget, popsize=popsize)
@@ -341,7 +391,9 @@ class TestAskAndTell:
 
     def test_the_start_comes_first(self):
         assert np.array_equal(phenes.Optimizer([1.0, 2.0], 0.5, 0.1).ask()[0], [1.0, 2.0])
-        np.testing.assert_array_equal(phenes.Optimizer([1.0, 2.0], 0.5).ask(3)[:2], [[1.0, 2.0]] * 2)
+        np.testing.assert_array_equal(
+            phenes.Optimizer([1.0, 2.0], 0.5).ask(3)[:2], [[1.0, 2.0]] * 2
+        )
 
     def test_misuse_of_verify(self):
         with pytest.raises(ValueError, match="verify must be less than the budget of 100"):
@@ -350,19 +402,31 @@ class TestAskAndTell:
             phenes.Optimizer(np.ones(2), 0.5, verify=-1)
 
     def test_a_target_needs_evidence(self):
-        """A cliff that the model of the search does not see: the target is reached by the claim or not at all."""
-        result = phenes.minimize(lambda x: np.sum(x**2), np.ones(2), 0.5, 0.1, target=0.05, budget=3000)
+        """A cliff that the model of the search does not see: the target is reached by the claim or
+        not at all.
+        """
+        result = phenes.minimize(
+            lambda x: np.sum(x**2), np.ones(2), 0.5, 0.1, target=0.05, budget=3000
+        )
         assert "target" in result.message
         assert result.nfev < 600
         assert result.fun + 2 * result.fun_se <= 0.05
-        result = phenes.minimize(lambda x: np.sum(x**2), np.ones(2), 0.5, 0.1, target=0.0199, budget=600)
+        result = phenes.minimize(
+            lambda x: np.sum(x**2), np.ones(2), 0.5, 0.1, target=0.0199, budget=600
+        )
         assert "target" not in result.message
 
 
 def test_a_raised_budget_goes_on_searching(tmp_path):
     """Rows of the first verification are on file; the second call replays them and searches on."""
     f = lambda x: np.sum(np.abs(x - 1.0))  # noqa: E731
-    options = {"x0": np.zeros(6), "sigma0": 0.3, "noise": 0.05, "checkpoint": tmp_path / "run.db", "seed": 1}
+    options = {
+        "x0": np.zeros(6),
+        "sigma0": 0.3,
+        "noise": 0.05,
+        "checkpoint": tmp_path / "run.db",
+        "seed": 1,
+    }
     for asynchronous in (False, True):
         options["checkpoint"] = tmp_path / f"{asynchronous}.db"
         short = phenes.minimize(f, budget=120, asynchronous=asynchronous, **options)

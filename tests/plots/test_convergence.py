@@ -1,4 +1,6 @@
-"""The picture of a run: the evidence is marked, nothing lies on top of anything else, and no result is too odd to be drawn."""
+"""The picture of a run: the evidence is marked, nothing lies on top of anything else, and no result
+is too odd to be drawn.
+"""
 
 import dataclasses
 import itertools
@@ -27,10 +29,22 @@ def made(nfev, mean, fun, fun_se=0.1, f_median=None, spread=0.1, **given):
     """A result with this history, each argument an array or one number for all updates."""
     nfev, mean = np.asarray(nfev), np.asarray(mean, float)
     each = {"fun": fun, "fun_se": fun_se, "f_median": fun if f_median is None else f_median}
-    history = {name: np.broadcast_to(np.asarray(value, float), nfev.shape) for name, value in each.items()}
+    history = {
+        name: np.broadcast_to(np.asarray(value, float), nfev.shape) for name, value in each.items()
+    }
     history |= {"nfev": nfev, "x": mean, "spread": np.broadcast_to(spread, mean.shape)}
-    known = {"x": mean[-1], "fun": history["fun"][-1], "fun_se": history["fun_se"][-1], "nfev": int(nfev[-1]), "nit": len(nfev)}
-    return Result(**known | {"success": True, "message": "done", "history": history, "spread": history["spread"][-1]} | given)
+    known = {
+        "x": mean[-1],
+        "fun": history["fun"][-1],
+        "fun_se": history["fun_se"][-1],
+        "nfev": int(nfev[-1]),
+        "nit": len(nfev),
+    }
+    return Result(
+        **known
+        | {"success": True, "message": "done", "history": history, "spread": history["spread"][-1]}
+        | given
+    )
 
 
 def labels(figure):
@@ -47,7 +61,11 @@ def mark(figure, label):
 
 def titles(figure):
     """What is written across the picture: the headline, and the doubt."""
-    return [each._suptitle.get_text() for each in (figure, *figure.subfigs) if each._suptitle is not None]
+    return [
+        each._suptitle.get_text()
+        for each in (figure, *figure.subfigs)
+        if each._suptitle is not None
+    ]
 
 
 def drawn(figure):
@@ -74,13 +92,25 @@ def test_the_claim_is_a_point_with_its_interval(result):
     point, ends = mark(figure, f"verified, {result.verified} evaluations at x")
     np.testing.assert_allclose(point, (result.nfev, result.fun))
     np.testing.assert_allclose(sorted(ends), result.interval)
-    assert titles(figure) == [f"E f(x) = {result.fun:.6g} ± {result.fun_se:.2g}, {result.verified} evaluations at x; 200 in all"]
+    assert titles(figure) == [
+        f"E f(x) = {result.fun:.6g} ± {result.fun_se:.2g}, {result.verified} evaluations at x; 200"
+        " in all"
+    ]
 
 
 def test_the_legend_names_everything_and_is_not_cut_off(result):
     figure = drawn(convergence.figure(result))
-    wanted = ["median of a generation", "two standard errors", "model's estimate of E f at the mean", "start", "best single", "verified"]
-    assert [label[: len(start)] for label, start in zip(labels(figure), wanted, strict=True)] == wanted
+    wanted = [
+        "median of a generation",
+        "two standard errors",
+        "model's estimate of E f at the mean",
+        "start",
+        "best single",
+        "verified",
+    ]
+    assert [
+        label[: len(start)] for label, start in zip(labels(figure), wanted, strict=True)
+    ] == wanted
     box = figure.subfigs[0].legends[0].get_window_extent()
     assert box.x0 >= 0
     assert box.x1 <= figure.bbox.x1
@@ -113,7 +143,11 @@ def test_what_was_not_verified_is_not_called_so(result):
 
 
 def test_a_doubt_is_written_out_and_not_cut_off(result):
-    message = "the budget is used; " + "what is not trusted is said in a long sentence, and another one says what would help; " * 5
+    message = (
+        "the budget is used; "
+        + "what is not trusted is said in a long sentence, and another one says what would help; "
+        * 5
+    )
     figure = drawn(convergence.figure(dataclasses.replace(result, success=False, message=message)))
     doubt = figure.subfigs[0]._suptitle
     assert " ".join(doubt.get_text().split()) == f"not a success: {message}".strip()
@@ -126,7 +160,11 @@ def test_a_doubt_is_written_out_and_not_cut_off(result):
 @pytest.mark.parametrize("spacing", [0.0, 1e-9, 0.01, 0.3, 10.0])
 def test_labels_of_coordinates_do_not_overlap(spacing):
     x = np.linspace(5, spacing * np.arange(10), 20)
-    figure = drawn(convergence.figure(made(10 * np.arange(1, 21), x, np.linspace(9, 1, 20), spread=np.abs(x) + 1e-6)))
+    figure = drawn(
+        convergence.figure(
+            made(10 * np.arange(1, 21), x, np.linspace(9, 1, 20), spread=np.abs(x) + 1e-6)
+        )
+    )
     for panel in (1, 2):
         texts = coordinate_labels(figure, panel)
         assert [text.get_text() for text in texts] == [str(k) for k in range(10)]
@@ -146,19 +184,27 @@ def test_labels_that_are_apart_stay_where_they_belong():
 
 def test_x_is_marked_where_it_is_not_the_mean():
     result = made([10, 20], [[0.0, 5.0], [1.0, 9.0]], [2.0, 1.0], x=np.array([0.5, 4.5]))
-    points = [line.get_xydata()[0] for line in convergence.figure(result).axes[1].lines if len(line.get_xdata()) == 1]
+    points = [
+        line.get_xydata()[0]
+        for line in convergence.figure(result).axes[1].lines
+        if len(line.get_xdata()) == 1
+    ]
     np.testing.assert_allclose(points, [(20, 0.5), (20, 4.5)])
 
 
 def test_a_flat_function_is_drawn_with_what_to_do_about_it():
-    result = phenes.maximize(lambda x: 0.0, x0=np.zeros(2), sigma0=0.5, noise=0.1, budget=60, seed=0)
+    result = phenes.maximize(
+        lambda x: 0.0, x0=np.zeros(2), sigma0=0.5, noise=0.1, budget=60, seed=0
+    )
     figure = drawn(convergence.figure(result))
     assert "all values were equal" in titles(figure)[1]
     assert not [label for label in labels(figure) if "luck" in label]
 
 
 def test_failures_alone_are_drawn():
-    result = phenes.minimize(lambda x: np.nan, x0=np.zeros(2), sigma0=0.5, noise=0.1, budget=60, seed=0)
+    result = phenes.minimize(
+        lambda x: np.nan, x0=np.zeros(2), sigma0=0.5, noise=0.1, budget=60, seed=0
+    )
     figure = drawn(convergence.figure(result))
     assert titles(figure)[0] == "E f(x) is not known, not verified; 60 in all"
     assert not figure.axes[0].lines
@@ -166,14 +212,24 @@ def test_failures_alone_are_drawn():
 
 def lucky(fun, f):
     rows = np.zeros((len(f), 1))
-    return {"best": Best(rows[0], rows[0], fun), "evaluations": Evaluations(rows, rows, np.array(f))}
+    return {
+        "best": Best(rows[0], rows[0], fun),
+        "evaluations": Evaluations(rows, rows, np.array(f)),
+    }
 
 
 STEPS = 10 * np.arange(1, 21)
 ODD = {
     "infinite": made(STEPS, np.zeros((20, 2)), np.inf, np.inf),
-    "partly NaN": made(STEPS, np.zeros((20, 2)), np.where(STEPS < 50, np.nan, 1.0), np.where(STEPS < 80, np.nan, 0.1)),
-    "theta NaN": made(STEPS, np.where(STEPS[:, None] < 50, np.nan, np.ones((20, 2))), 1.0, x=np.full(2, np.nan)),
+    "partly NaN": made(
+        STEPS,
+        np.zeros((20, 2)),
+        np.where(STEPS < 50, np.nan, 1.0),
+        np.where(STEPS < 80, np.nan, 0.1),
+    ),
+    "theta NaN": made(
+        STEPS, np.where(STEPS[:, None] < 50, np.nan, np.ones((20, 2))), 1.0, x=np.full(2, np.nan)
+    ),
     "huge": made(STEPS, np.ones((20, 2)), 1e308 * np.linspace(1, 0.1, 20), 1e308),
     "huge to tiny": made(STEPS, np.ones((20, 2)), np.geomspace(1e250, 1e-250, 20), 1e10),
     "negative": made(STEPS, np.ones((20, 2)), -np.geomspace(1e6, 1e-6, 20), 1e10),
@@ -185,8 +241,15 @@ ODD = {
     "one coordinate": made(STEPS, np.ones((20, 1)), 1.0),
     "300 coordinates": made(STEPS, np.arange(6000.0).reshape(20, 300), 1.0),
     "300 coordinates, one update": made([10], np.ones((1, 300)), 1.0),
-    "a start that nobody knows": made(STEPS, np.ones((20, 1)), 1.0, candidates=(Candidate("start", np.zeros(1), np.nan, np.inf, 0, 0, 0),)),
-    "luck beyond": made(STEPS, np.ones((20, 1)), np.geomspace(99, 1, 20), **lucky(-1e9, [3.0, -1e9, 2.0])),
+    "a start that nobody knows": made(
+        STEPS,
+        np.ones((20, 1)),
+        1.0,
+        candidates=(Candidate("start", np.zeros(1), np.nan, np.inf, 0, 0, 0),),
+    ),
+    "luck beyond": made(
+        STEPS, np.ones((20, 1)), np.geomspace(99, 1, 20), **lucky(-1e9, [3.0, -1e9, 2.0])
+    ),
     "luck dropped": made(STEPS, np.ones((20, 1)), 1.0, **lucky(0.5, [3.0, 2.0])),
 }
 
@@ -197,9 +260,15 @@ def test_odd_results_are_drawn(name):
 
 
 def test_maximised_runs_show_what_was_maximised():
-    result = phenes.maximize(lambda x: -sphere(x), x0=np.zeros(2), sigma0=0.5, noise=0.1, budget=200, seed=0)
+    result = phenes.maximize(
+        lambda x: -sphere(x), x0=np.zeros(2), sigma0=0.5, noise=0.1, budget=200, seed=0
+    )
     figure = drawn(convergence.figure(result))
-    best, (claim, _), (start, _) = mark(figure, "best single")[0], mark(figure, "verified"), mark(figure, "start")
+    best, (claim, _), (start, _) = (
+        mark(figure, "best single")[0],
+        mark(figure, "verified"),
+        mark(figure, "start"),
+    )
     assert best[1] > claim[1] > start[1]
     low, high = figure.axes[0].get_ylim()
     assert low < start[1] < claim[1] < high
@@ -216,9 +285,14 @@ def test_outliers_do_not_squeeze_the_rest():
 def test_the_table_has_the_interval_and_what_fails(result):
     title = convergence.table(result).title
     low, high = result.interval
-    assert f"95 %: {low:.4g} to {high:.4g}, from {result.verified} evaluations at x; 200 evaluations in all" in title
+    assert (
+        f"95 %: {low:.4g} to {high:.4g}, from {result.verified} evaluations at x; 200 evaluations"
+        " in all" in title
+    )
     assert "failing" not in title
-    some = dataclasses.replace(result, failed=7, failing=Failing(0.1, 0.02, 0.3, 20), success=False, message="too few")
+    some = dataclasses.replace(
+        result, failed=7, failing=Failing(0.1, 0.02, 0.3, 20), success=False, message="too few"
+    )
     title = convergence.table(some).title
     assert "failing: 10.0% of 20 evaluations at x (95 %: 2.0% to 30.0%)" in title
     assert title.endswith("not a success: too few")

@@ -45,7 +45,9 @@ def test_values_equal_those_of_cocoex(function):
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_values_equal_those_of_cocoex_at_late_instances(function):
     cocoex = pytest.importorskip("cocoex")
-    suite = cocoex.Suite("bbob", "instances: 101-110", f"function_indices: {function} dimensions: 5")
+    suite = cocoex.Suite(
+        "bbob", "instances: 101-110", f"function_indices: {function} dimensions: 5"
+    )
     problem = bbob(function, 5, 110)
     official = suite.get_problem_by_function_dimension_instance(function, 5, 110)
     points = sample_points(problem, np.random.default_rng(function))
@@ -69,7 +71,9 @@ def test_optimum_has_the_optimal_value(function, dim):
 def test_vmap_equals_loop(function):
     problem = bbob(function, 6, 3)
     points = np.random.default_rng(1).uniform(-6, 6, (5, 6))
-    np.testing.assert_allclose(evaluate(problem, points), [problem(point) for point in points], rtol=1e-11)
+    np.testing.assert_allclose(
+        evaluate(problem, points), [problem(point) for point in points], rtol=1e-11
+    )
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
@@ -94,7 +98,9 @@ def test_value_follows_the_dtype_of_the_point(function):
     assert single.dtype == jnp.float32
     assert double.dtype == jnp.float64
     np.testing.assert_allclose(single, double, rtol=1e-3)
-    np.testing.assert_allclose(problem(jnp.asarray(problem.x_opt, dtype=jnp.float32)), problem.f_opt, rtol=1e-6)
+    np.testing.assert_allclose(
+        problem(jnp.asarray(problem.x_opt, dtype=jnp.float32)), problem.f_opt, rtol=1e-6
+    )
 
 
 def test_integer_points_become_floats():

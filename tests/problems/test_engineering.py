@@ -1,4 +1,6 @@
-"""What all engineering problems promise: one simulator, errors as declared, figures that are found again, sentences for misuse."""
+"""What all engineering problems promise: one simulator, errors as declared, figures that are found
+again, sentences for misuse.
+"""
 
 import jax
 import jax.numpy as jnp
@@ -9,7 +11,12 @@ from phenes.problems.engineering import COATING, COATING_SHARED, ENGINEERING, FI
 
 each = pytest.mark.parametrize("problem", ENGINEERING.values(), ids=list(ENGINEERING))
 # E f of the nominal design and of the best known, by a million builds or more elsewhere
-FIGURES = {"filter": (0.7199, 0.9294), "coating": (-2.54, -1.307), "coating-shared": (-4.28, -0.482), "launch": (-1.029, -0.9989)}
+FIGURES = {
+    "filter": (0.7199, 0.9294),
+    "coating": (-2.54, -1.307),
+    "coating-shared": (-4.28, -0.482),
+    "launch": (-1.029, -0.9989),
+}
 
 
 @each
@@ -44,7 +51,8 @@ def test_the_best_known_design_is_better_than_the_nominal_one(name):
     nominal, best = problem.assess(problem.nominal, 2000), problem.assess(problem.optimum, 2000)
     assert best.mean > nominal.mean
     assert best.p95 < nominal.p95
-    assert problem(problem.nominal) >= problem(problem.optimum) - 1e-6 or problem is FILTER  # without errors it is the other way round
+    # without errors it is the other way round
+    assert problem(problem.nominal) >= problem(problem.optimum) - 1e-6 or problem is FILTER
 
 
 def test_fresh_builds_are_the_same_for_all():
@@ -57,7 +65,9 @@ def test_fresh_builds_are_the_same_for_all():
 
 @pytest.mark.parametrize("problem", [FILTER, COATING], ids=lambda p: p.name)
 def test_numpy_and_jax_are_one_simulator(problem):
-    """One operation at a time: compiling all layers at once takes longer than all other tests together."""
+    """One operation at a time: compiling all layers at once takes longer than all other tests
+    together.
+    """
     x = problem.realise(problem.nominal, 3, np.random.default_rng(2))
     ours, theirs = problem.measure(x), problem.measure(jnp.asarray(x))
     assert isinstance(theirs.f, jax.Array)
@@ -74,7 +84,12 @@ def test_shared_errors_are_of_low_rank_but_for_a_little():
 @each
 def test_misuse_is_named(problem):
     d = problem.dim
-    with pytest.raises(ValueError, match=rf"x must have {d} coordinates along its last axis for the .*, got shape \(2, {d + 1}\)"):
+    with pytest.raises(
+        ValueError,
+        match=(
+            rf"x must have {d} coordinates along its last axis for the .*, got shape \(2, {d + 1}\)"
+        ),
+    ):
         problem(np.zeros((2, d + 1)))
     with pytest.raises(ValueError, match=r"x must be finite, got NaN or infinity in 1 of"):
         problem(np.where(np.arange(d) == 0, np.nan, problem.x0))

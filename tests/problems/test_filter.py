@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from phenes.problems.engineering.filter import FILTER, MINIMAX, PASS, STOP, insertion_loss, violation
+from phenes.problems.engineering.filter import (
+    FILTER,
+    MINIMAX,
+    PASS,
+    STOP,
+    insertion_loss,
+    violation,
+)
 
 
 def test_insertion_loss_is_that_of_scikit_rf():
@@ -17,11 +24,15 @@ def test_insertion_loss_is_that_of_scikit_rf():
         l1, c, l2 = values
         network = medium.inductor(l1) ** medium.shunt_capacitor(c) ** medium.inductor(l2)
         expected = -20 * np.log10(np.abs(network.s[:, 1, 0]))
-        np.testing.assert_allclose([insertion_loss(values, one) for one in w], expected, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(
+            [insertion_loss(values, one) for one in w], expected, rtol=1e-9, atol=1e-9
+        )
 
 
 def test_the_minimax_design_has_the_largest_margin():
-    """Its two tightest requirements are equally far away, and any small change makes one of them tighter."""
+    """Its two tightest requirements are equally far away, and any small change makes one of them
+    tighter.
+    """
     margin = lambda x: -float(violation(np.asarray(x)))  # noqa: E731
     at = margin(np.log(MINIMAX))
     assert at > 0.95
@@ -35,7 +46,9 @@ def test_the_best_yield_is_found_again():
     loss = lambda t: -float(FILTER(np.array([t[0], t[1], t[0]]) + z).mean())  # noqa: E731
     start = FILTER.nominal[:2]
     simplex = start + np.array([[0, 0], [0.2, 0], [0, -0.2]])
-    found = optimize.minimize(loss, start, method="Nelder-Mead", options={"initial_simplex": simplex, "maxfev": 80})
+    found = optimize.minimize(
+        loss, start, method="Nelder-Mead", options={"initial_simplex": simplex, "maxfev": 80}
+    )
     assert -found.fun == pytest.approx(FILTER.value, abs=3e-3)
     np.testing.assert_allclose(found.x, FILTER.optimum[:2], atol=0.03)
     assert -loss(FILTER.optimum[:2]) == pytest.approx(FILTER.value, abs=2e-3)

@@ -18,15 +18,23 @@ def by_scipy(angle, speed):
 
     a = np.deg2rad(angle)
     start = [0.1, 0.0, speed * np.cos(a), speed * np.sin(a)]
-    path = integrate.solve_ivp(rates, (0, 4), start, method="DOP853", rtol=1e-10, atol=1e-10, dense_output=True)
+    path = integrate.solve_ivp(
+        rates, (0, 4), start, method="DOP853", rtol=1e-10, atol=1e-10, dense_output=True
+    )
     distance = lambda t: np.hypot(*(path.sol(t)[:2].T - (10, 0)).T)  # noqa: E731
     t = np.linspace(0, 4, 4001)
     k = int(np.argmin(distance(t)))
-    found = optimize.minimize_scalar(lambda s: float(distance(s)), bounds=(t[max(k - 1, 0)], t[min(k + 1, 4000)]), method="bounded")
+    found = optimize.minimize_scalar(
+        lambda s: float(distance(s)),
+        bounds=(t[max(k - 1, 0)], t[min(k + 1, 4000)]),
+        method="bounded",
+    )
     return min(found.fun, distance(t).min())
 
 
-@pytest.mark.parametrize("x", [(28.0, 4.79), (25.0, 4.7), (1.0, 4.33), (33.0, 4.85), (-5.0, 4.5), (45.0, 4.3)])
+@pytest.mark.parametrize(
+    "x", [(28.0, 4.79), (25.0, 4.7), (1.0, 4.33), (33.0, 4.85), (-5.0, 4.5), (45.0, 4.3)]
+)
 def test_flights_are_those_of_scipy(x):
     assert closest(np.array(x)) == pytest.approx(by_scipy(*x), abs=1e-4)
 
@@ -57,7 +65,12 @@ def test_the_robust_optimum_is_found_again_by_quadrature():
     f = LAUNCH(np.stack(np.meshgrid(angle, speed, indexing="ij"), axis=-1))
     weights = lambda at, grid, sigma: (w := np.exp(-0.5 * ((grid - at) / sigma) ** 2)) / w.sum()  # noqa: E731
     value = lambda t: float(weights(t[0], angle, 3.0) @ f @ weights(t[1], speed, 0.05))  # noqa: E731
-    found = optimize.minimize(lambda t: -value(t), (26, 4.77), method="Nelder-Mead", options={"xatol": 1e-3, "fatol": 1e-7})
+    found = optimize.minimize(
+        lambda t: -value(t),
+        (26, 4.77),
+        method="Nelder-Mead",
+        options={"xatol": 1e-3, "fatol": 1e-7},
+    )
     assert np.all(np.abs(found.x - LAUNCH.optimum) < [0.5, 0.01])
     assert -found.fun == pytest.approx(LAUNCH.value, abs=5e-4)
 

@@ -5,7 +5,19 @@ import pytest
 from scipy import integrate, linalg
 
 from phenes.problems.engineering import regulator
-from phenes.problems.engineering.regulator import ERRORS, REGULATOR, STEPS, A, B, Q, R, best_gains, cost, expected_cost, motion
+from phenes.problems.engineering.regulator import (
+    ERRORS,
+    REGULATOR,
+    STEPS,
+    A,
+    B,
+    Q,
+    R,
+    best_gains,
+    cost,
+    expected_cost,
+    motion,
+)
 
 
 def test_the_exact_expectation_is_that_of_simulations():
@@ -16,7 +28,9 @@ def test_the_exact_expectation_is_that_of_simulations():
 
 
 def test_without_errors_it_is_the_usual_regulator():
-    """Cost of a run is the trace of the matrix of the cost to go, and over a long time the gain is that of the algebraic equation."""
+    """Cost of a run is the trace of the matrix of the cost to go, and over a long time the gain is
+    that of the algebraic equation.
+    """
     x = np.random.default_rng(0).normal(REGULATOR.nominal, 0.5)
     assert cost(x) == pytest.approx(expected_cost(x, np.zeros(2)), rel=1e-12)
     p = linalg.solve_discrete_are(A, B[:, None], Q, [[R]])
@@ -28,10 +42,15 @@ def test_the_optimum_has_no_slope_and_is_a_minimum():
     theta, h = REGULATOR.optimum, 1e-4
     step = h * np.eye(theta.size)
     slope = [(expected_cost(theta + e) - expected_cost(theta - e)) / (2 * h) for e in step]
-    bend = [(expected_cost(theta + e) + expected_cost(theta - e) - 2 * expected_cost(theta)) / h**2 for e in step]
+    bend = [
+        (expected_cost(theta + e) + expected_cost(theta - e) - 2 * expected_cost(theta)) / h**2
+        for e in step
+    ]
     assert np.abs(slope).max() < 1e-5
     assert np.min(bend) > 0
-    others = theta + np.random.default_rng(1).standard_normal((200, theta.size)) * np.tile(ERRORS, STEPS)
+    others = theta + np.random.default_rng(1).standard_normal((200, theta.size)) * np.tile(
+        ERRORS, STEPS
+    )
     assert min(expected_cost(other) for other in others) > expected_cost(theta)
     assert REGULATOR.value == -expected_cost(theta)
 

@@ -1,4 +1,6 @@
-"""The published problems with input noise: optima found again, quadrature against closed forms, one definition for NumPy and JAX."""
+"""The published problems with input noise: optima found again, quadrature against closed forms, one
+definition for NumPy and JAX.
+"""
 
 import math
 
@@ -11,8 +13,9 @@ from scipy import optimize
 from phenes.problems import robust
 from phenes.problems.robust import BELLS1, EVERY, HARTMANN3, MIXTURE, POLYNOMIAL, ROBUST, SINE
 
-# what the table in the literature notes has: optimum, g*, g at the nominal optimum, and how far the last of its digits can be trusted.
-# The polynomial's were found with Gauss-Hermite nodes across a kink, see the test of the clipped rule below.
+# what the table in the literature notes has: optimum, g*, g at the nominal optimum, and how far the
+# last of its digits can be trusted. The polynomial's were found with Gauss-Hermite nodes across a
+# kink, see the test of the clipped rule below.
 TABLE = {
     "sine": ((0.31112,), 1.042098, 0.8052, 1e-6),
     "mixture of Gaussians": ((0.2003, 0.2002), 0.400115, 0.3636, 1e-6),
@@ -28,7 +31,10 @@ def best(problem, value, starts):
     lower = lambda x: -float(value(x))  # noqa: E731
     chosen = points[np.argsort(value(points))[-4:]]
     options = {"ftol": 1e-16, "gtol": 1e-10}
-    found = [optimize.minimize(lower, start, bounds=problem.bounds, method="L-BFGS-B", options=options) for start in chosen]
+    found = [
+        optimize.minimize(lower, start, bounds=problem.bounds, method="L-BFGS-B", options=options)
+        for start in chosen
+    ]
     return min(found, key=lambda result: result.fun)
 
 
@@ -50,14 +56,20 @@ def test_the_nominal_optimum_is_found_again(problem):
 @pytest.mark.parametrize("problem", ROBUST, ids=lambda p: p.name)
 def test_the_figures_of_the_table(problem):
     optimum, value, nominal, error = TABLE[problem.name]
-    np.testing.assert_allclose(problem.optimum, optimum, atol=2e-3 if problem is POLYNOMIAL else 5.1e-5)
+    np.testing.assert_allclose(
+        problem.optimum, optimum, atol=2e-3 if problem is POLYNOMIAL else 5.1e-5
+    )
     assert problem.value == pytest.approx(value, abs=error)
-    assert problem.robust_value(problem.nominal) == pytest.approx(nominal, abs=max(5.1e-5, 10 * error))
+    assert problem.robust_value(problem.nominal) == pytest.approx(
+        nominal, abs=max(5.1e-5, 10 * error)
+    )
 
 
 @each
 def test_quadrature_agrees_with_draws(problem):
-    """Standard error of 200 000 antithetic pairs, at the optimum, at the nominal one and near a corner."""
+    """Standard error of 200 000 antithetic pairs, at the optimum, at the nominal one and near a
+    corner.
+    """
     z = np.random.default_rng(1).standard_normal((200_000, problem.dim))
     for theta in (problem.optimum, problem.nominal, np.array(problem.box[1]) - 0.01):
         pairs = 0.5 * (problem(theta + problem.sigma * z) + problem(theta - problem.sigma * z))
@@ -66,7 +78,9 @@ def test_quadrature_agrees_with_draws(problem):
 
 
 def test_the_bells_are_those_of_their_authors():
-    """Who give x = 0.89235 and f = 5.73839 as the global maximum. With noise it is worth less than the broad one on the left."""
+    """Who give x = 0.89235 and f = 5.73839 as the global maximum. With noise it is worth less than
+    the broad one on the left.
+    """
     assert BELLS1.nominal[0] == pytest.approx(0.89235, abs=2e-5)
     assert BELLS1(BELLS1.nominal) == pytest.approx(5.73839, abs=5e-6)
     assert BELLS1.robust_value(BELLS1.nominal) < BELLS1.value - 1
@@ -106,11 +120,19 @@ def test_quadrature_of_the_clipped_polynomial_does_not_depend_on_the_nodes(monke
 
 
 def test_clipping_is_what_moves_the_optimum_of_the_polynomial():
-    """Unclipped the optimum is another one, (.498, .937) with -9.033; a polynomial is integrated exactly by seven nodes."""
+    """Unclipped the optimum is another one, (.498, .937) with -9.033; a polynomial is integrated
+    exactly by seven nodes.
+    """
     node, weight = np.polynomial.hermite_e.hermegauss(7)
     weight = weight / np.sqrt(2 * np.pi)
-    g = lambda t: float(weight @ robust._polynomial(np, t[0] + 0.6 * node[:, None], t[1] + 0.6 * node[None]) @ weight)  # noqa: E731
-    found = optimize.minimize(lambda t: -g(t), (0.3, 0.7), method="Nelder-Mead", options={"xatol": 1e-8, "fatol": 1e-12})
+    g = lambda t: float(  # noqa: E731
+        weight
+        @ robust._polynomial(np, t[0] + 0.6 * node[:, None], t[1] + 0.6 * node[None])
+        @ weight
+    )
+    found = optimize.minimize(
+        lambda t: -g(t), (0.3, 0.7), method="Nelder-Mead", options={"xatol": 1e-8, "fatol": 1e-12}
+    )
     np.testing.assert_allclose(found.x, (0.498, 0.937), atol=1e-3)
     assert -found.fun == pytest.approx(-9.033, abs=1e-3)
     corner = np.array([5.0, -2.0])
@@ -133,7 +155,9 @@ def test_numpy_and_jax_are_one_function(problem):
 
 @each
 def test_misuse_is_named(problem):
-    with pytest.raises(ValueError, match=rf"x must have {problem.dim} coordinates .* got shape \(2, 5\)"):
+    with pytest.raises(
+        ValueError, match=rf"x must have {problem.dim} coordinates .* got shape \(2, 5\)"
+    ):
         problem(np.zeros((2, 5)))
     with pytest.raises(ValueError, match=r"theta must have .* got shape \(\)"):
         problem.robust_value(0.5)

@@ -1,4 +1,6 @@
-"""Every estimator on one problem, against the exact gradient by enumeration. Standard errors come from independent populations."""
+"""Every estimator on one problem, against the exact gradient by enumeration. Standard errors come
+from independent populations.
+"""
 
 from typing import NamedTuple
 
@@ -55,7 +57,9 @@ GAUSSIAN = {
 
 
 class Sample(NamedTuple):
-    """Of independent populations: estimates with weights f [chunks, psi], and second moments of what they are averages of [chunks]."""
+    """Of independent populations: estimates with weights f [chunks, psi], and second moments of
+    what they are averages of [chunks].
+    """
 
     g: np.ndarray
     power: np.ndarray
@@ -90,15 +94,26 @@ def dear():
 @pytest.fixture(scope="module")
 def gaussian():
     mix = information_mix(diagonal, 1, info=measured_information(jax.random.key(7)))
-    return sample(GAUSSIAN | {"information mix": mix}, Episodes(mdp.TABLE), LOGITS, jax.random.key(2), psi=slice(0, 6))
+    return sample(
+        GAUSSIAN | {"information mix": mix},
+        Episodes(mdp.TABLE),
+        LOGITS,
+        jax.random.key(2),
+        psi=slice(0, 6),
+    )
 
 
 @once
 def measured_information(key):
-    """I_p from another population, such that I_p / I_q is the ratio of the second moments with weights, which A has to balance."""
+    """I_p from another population, such that I_p / I_q is the ratio of the second moments with
+    weights, which A has to balance.
+    """
     p = Episodes(mdp.TABLE)
     batch = population(LOGITS, p, key, 20_000)
-    rows = [batch.x.total[:, None] * individual_scores(e, p, LOGITS, batch)[:, :6] for e in GAUSSIAN.values()]
+    rows = [
+        batch.x.total[:, None] * individual_scores(e, p, LOGITS, batch)[:, :6]
+        for e in GAUSSIAN.values()
+    ]
     by_q, by_p = (jnp.mean(row**2, axis=0) for row in rows)
     return by_p / by_q / SIGMA**2
 
@@ -129,30 +144,49 @@ def test_gaussian_estimators_are_unbiased(gaussian, softmax_gradient, name):
 
 
 def test_antithetic_pairs_are_unbiased(softmax_gradient):
-    pairs = sample(ES, Episodes(mdp.TABLE), LOGITS, jax.random.key(3), psi=slice(0, 6), mirrored=True)
+    pairs = sample(
+        ES, Episodes(mdp.TABLE), LOGITS, jax.random.key(3), psi=slice(0, 6), mirrored=True
+    )
     assert_within(estimate(pairs["genotype"].g), softmax_gradient)
 
 
 def test_greedy_policies_are_unbiased():
     out = sample(ES, Episodes(mdp.TABLE, greedy), LOGITS, jax.random.key(4), psi=slice(0, 6))
-    assert_within(estimate(out["genotype"].g), once(jax.grad(mdp.greedy_objective))(MEAN, jnp.asarray(SIGMA)))
+    assert_within(
+        estimate(out["genotype"].g), once(jax.grad(mdp.greedy_objective))(MEAN, jnp.asarray(SIGMA))
+    )
 
 
 def test_score_at_the_mean_is_biased(softmax_gradient):
-    """Erratum 17: the tests above can tell. The paper's leading term is off by over 10 standard errors."""
+    """Erratum 17: the tests above can tell. The paper's leading term is off by over 10 standard
+    errors.
+    """
 
     def at_the_mean(p, q, batch, w):
         there = jnp.broadcast_to(q.mean[None], batch.theta.shape)
         return replace(q, mean=w @ p.theta_score(batch.x, there) / w.size, log_std=jnp.zeros(()))
 
-    off = estimate(sample({"mean": at_the_mean}, Episodes(mdp.TABLE), LOGITS, jax.random.key(2), 4 * CHUNK, slice(0, 6))["mean"].g)
+    off = estimate(
+        sample(
+            {"mean": at_the_mean},
+            Episodes(mdp.TABLE),
+            LOGITS,
+            jax.random.key(2),
+            4 * CHUNK,
+            slice(0, 6),
+        )["mean"].g
+    )
     assert np.max(np.abs(off.mean - softmax_gradient) / off.se) > 10
 
 
 def assert_below(samples, small, large, sigmas=5.0):
-    """Second moments on the same individuals: the mean of the difference is above 0 by so many standard errors."""
+    """Second moments on the same individuals: the mean of the difference is above 0 by so many
+    standard errors.
+    """
     difference = estimate(samples[large].power - samples[small].power)
-    assert difference.mean > sigmas * difference.se, f"{large} - {small} = {difference.mean} +- {difference.se}"
+    assert difference.mean > sigmas * difference.se, (
+        f"{large} - {small} = {difference.mean} +- {difference.se}"
+    )
 
 
 def test_variances_are_ordered(dear):
@@ -184,7 +218,9 @@ def test_return_as_weight_of_every_step_is_the_phenotype_estimator(key):
         x = play(mdp.TABLE, key, ALPHA, 50, record=True)
         # one reward at the end of each episode, so that every step is followed by the whole return
         last = jnp.arange(4, dtype=jnp.int32)[None] == x.length[:, None] - 1
-        paid_late = x._replace(steps=x.steps._replace(reward=jnp.where(last, x.total[:, None], 0.0)))
+        paid_late = x._replace(
+            steps=x.steps._replace(reward=jnp.where(last, x.total[:, None], 0.0))
+        )
         own = to_go((jnp.zeros(3), jnp.zeros(3)))(P, Q, Batch(None, x=paid_late), x.total)
         return own.log_alpha, estimators.phenotype(P, Q, Batch(None, x=x), x.total).log_alpha
 
@@ -199,11 +235,22 @@ def test_closed_scores_are_the_gradients_of_log_prob(key):
         theta = jax.vmap(LOGITS.push)(LOGITS.draw(key, 20))
         x = p.sample_all(key, theta)
         by_hand = jax.vmap(jax.grad(p.log_prob, argnums=1))(x, theta)
-        marginal = jax.grad(lambda log_alpha: jnp.mean(w * jax.vmap(p.marginal(replace(Q, log_alpha=log_alpha)).log_prob)(x)))(Q.log_alpha)
+        marginal = jax.grad(
+            lambda log_alpha: jnp.mean(
+                w * jax.vmap(p.marginal(replace(Q, log_alpha=log_alpha)).log_prob)(x)
+            )
+        )(Q.log_alpha)
         # without a limit the counts have no bound, and the sum over them has another form
         endless = Episodes(mdp.TABLE.limited(None)).marginal_score(Q, x, w).log_alpha
         on_alpha = moves.on_alpha(0.1, 1e-3).metric(p, Q, p.marginal_score(Q, x, w)).log_alpha
-        return p.theta_score(x, theta), by_hand, p.marginal_score(Q, x, w).log_alpha, marginal, endless, on_alpha
+        return (
+            p.theta_score(x, theta),
+            by_hand,
+            p.marginal_score(Q, x, w).log_alpha,
+            marginal,
+            endless,
+            on_alpha,
+        )
 
     theta_score, by_hand, closed, marginal, endless, on_alpha = scores(key)
     np.testing.assert_allclose(theta_score, by_hand, atol=1e-12)
@@ -241,13 +288,19 @@ def test_quick_draws_have_the_law_of_the_slow_ones():
     se = np.sqrt(variance / 100_000)
     assert np.all(np.abs(theta.mean(axis=0) - exact) < 5 * se)
     fourth = np.mean((theta - theta.mean(axis=0)) ** 4, axis=0)
-    assert np.all(np.abs(theta.var(axis=0) - variance) < 5 * np.sqrt((fourth - variance**2) / 100_000))
+    assert np.all(
+        np.abs(theta.var(axis=0) - variance) < 5 * np.sqrt((fourth - variance**2) / 100_000)
+    )
 
 
 def test_quick_gamma_draws():
     """Kolmogorov-Smirnov for small and large shapes, 20 000 draws each."""
     shapes = np.array([0.05, 0.7, 1.0, 30.0])
-    draws = np.exp(np.asarray(once(lambda key: log_gamma(key, jnp.asarray(shapes), 20_000))(jax.random.key(3)), float))
+    draws = np.exp(
+        np.asarray(
+            once(lambda key: log_gamma(key, jnp.asarray(shapes), 20_000))(jax.random.key(3)), float
+        )
+    )
     for shape, column in zip(shapes, draws.T, strict=True):
         assert scipy.stats.kstest(column, scipy.stats.gamma(shape).cdf).pvalue > 1e-4
 

@@ -1,4 +1,6 @@
-"""Tables against Gymnasium's own, and compiled episodes against tables and against Gymnasium's episodes."""
+"""Tables against Gymnasium's own, and compiled episodes against tables and against Gymnasium's
+episodes.
+"""
 
 import gymnasium
 import jax
@@ -28,14 +30,20 @@ ENVIRONMENTS = [
 
 @pytest.mark.parametrize(("name", "options"), ENVIRONMENTS)
 def test_table_is_that_of_gymnasium(name, options):
-    """Exact probabilities of every (next state, reward, end), and the same step limit and first states."""
+    """Exact probabilities of every (next state, reward, end), and the same step limit and first
+    states.
+    """
     env, table = gymnasium.make(name, **options), load(name, **options).table
-    follow, chance, reward, ends = (np.asarray(v) for v in (table.next, table.probability, table.reward, table.ends))
+    follow, chance, reward, ends = (
+        np.asarray(v) for v in (table.next, table.probability, table.reward, table.ends)
+    )
     for s, row in env.unwrapped.P.items():
         for a, outcomes in row.items():
             expected, seen = {}, {}
             for p, n, r, e in outcomes:
-                expected[int(n), float(r), bool(e)] = expected.get((int(n), float(r), bool(e)), 0) + p
+                expected[int(n), float(r), bool(e)] = (
+                    expected.get((int(n), float(r), bool(e)), 0) + p
+                )
             for k in range(table.outcomes):
                 key = (int(follow[s, a, k]), float(reward[s, a, k]), bool(ends[s, a, k]))
                 seen[key] = seen.get(key, 0) + float(chance[s, a, k])
@@ -69,13 +77,19 @@ class TestEpisodes:
         """Chi-square over all (s, a, s'): given s and a, outcomes are independent draws."""
         table = load("FrozenLake-v1").table
         x = played(table, key, jnp.full((20_000, 16, 4), 0.25), record=True)
-        state, action, taken = (np.asarray(v) for v in (x.steps.state, x.steps.action, x.steps.taken))
+        state, action, taken = (
+            np.asarray(v) for v in (x.steps.state, x.steps.action, x.steps.taken)
+        )
         seen = np.zeros((16, 4, 16))
         both = taken[:, :-1] & taken[:, 1:]
         np.add.at(seen, (state[:, :-1][both], action[:, :-1][both], state[:, 1:][both]), 1)
         exact = np.zeros((16, 4, 16))
         going = np.where(np.asarray(table.ends), 0.0, np.asarray(table.probability))
-        np.add.at(exact, (*np.ogrid[:16, :4], np.asarray(table.next).transpose(2, 0, 1)), going.transpose(2, 0, 1))
+        np.add.at(
+            exact,
+            (*np.ogrid[:16, :4], np.asarray(table.next).transpose(2, 0, 1)),
+            going.transpose(2, 0, 1),
+        )
         # given that the episode goes on; the end of it is compared below
         exact /= np.maximum(exact.sum(axis=-1, keepdims=True), 1e-300)
         expected = exact * seen.sum(axis=-1, keepdims=True)
@@ -88,7 +102,9 @@ class TestEpisodes:
         assert 1e-3 < scipy.stats.chi2.sf(chi2, freedom) < 1 - 1e-3
 
     def test_visits_are_those_of_the_exact_chain(self, key):
-        """State (or end) at single times, independent between episodes, against powers of the exact matrix."""
+        """State (or end) at single times, independent between episodes, against powers of the exact
+        matrix.
+        """
         table = load("FrozenLake-v1").table
         policy = np.random.default_rng(0).dirichlet(np.ones(4), size=16)
         n = 50_000
@@ -99,7 +115,9 @@ class TestEpisodes:
             assert chi_square(np.bincount(where, minlength=17), n * law[t]) > 1e-4
 
     def test_visits_are_those_of_gymnasium(self, key):
-        """Two-sample chi-square on states (or end) at single times, and on visits of independent episodes."""
+        """Two-sample chi-square on states (or end) at single times, and on visits of independent
+        episodes.
+        """
         policy = np.random.default_rng(1).dirichlet(np.ones(4), size=16)
         cumulative, random, n = policy.cumsum(axis=1), np.random.default_rng(2), 1500
         env = gymnasium.make("FrozenLake-v1")
@@ -108,11 +126,18 @@ class TestEpisodes:
             state, _ = env.reset(seed=i)
             for t in range(100):
                 theirs[i, t] = state
-                state, _, terminated, truncated, _ = env.step(int(np.searchsorted(cumulative[state], random.random())))
+                state, _, terminated, truncated, _ = env.step(
+                    int(np.searchsorted(cumulative[state], random.random()))
+                )
                 if terminated or truncated:
                     lengths.append(t + 1)
                     break
-        x = played(load("FrozenLake-v1").table, key, jnp.broadcast_to(jnp.asarray(policy), (20_000, 16, 4)), record=True)
+        x = played(
+            load("FrozenLake-v1").table,
+            key,
+            jnp.broadcast_to(jnp.asarray(policy), (20_000, 16, 4)),
+            record=True,
+        )
         ours = np.where(np.asarray(x.steps.taken), np.asarray(x.steps.state), 16)
         for t in (1, 2, 5, 10):
             counts = np.stack([np.bincount(v[:, t], minlength=17) for v in (theirs, ours)])
@@ -121,32 +146,47 @@ class TestEpisodes:
         assert scipy.stats.ks_2samp(lengths, np.asarray(x.length)).pvalue > 1e-3
 
     def test_urns_have_the_marginal_law_of_drawn_policies(self, key):
-        """Return and length of episodes: urns against policies drawn from the Dirichlet law, and the exact mean."""
+        """Return and length of episodes: urns against policies drawn from the Dirichlet law, and
+        the exact mean.
+        """
         alpha = jnp.asarray([[0.4, 1.1], [2.0, 0.3], [0.7, 0.8]])
         n = 40_000
         urns = played(mdp.TABLE, key, alpha, n)
-        drawn = played(mdp.TABLE, jax.random.fold_in(key, 1), once(lambda key: jnp.exp(log_dirichlet(key, alpha, n)))(key))
+        drawn = played(
+            mdp.TABLE,
+            jax.random.fold_in(key, 1),
+            once(lambda key: jnp.exp(log_dirichlet(key, alpha, n)))(key),
+        )
         exact = float(once(mdp.dirichlet_objective)(jnp.log(alpha)))
         for x in (urns, drawn):
             se = float(jnp.std(x.total)) / np.sqrt(n)
             assert abs(float(jnp.mean(x.total)) - exact) < 5 * se
-        counts = np.stack([np.bincount(np.asarray(x.counts[:, 0, 0], int), minlength=5) for x in (urns, drawn)])
+        counts = np.stack(
+            [np.bincount(np.asarray(x.counts[:, 0, 0], int), minlength=5) for x in (urns, drawn)]
+        )
         assert scipy.stats.chi2_contingency(counts[:, counts.min(axis=0) > 5]).pvalue > 1e-3
 
     def test_an_individual_does_not_depend_on_the_others(self, key):
         table = load("FrozenLake-v1").table
-        many, few = played(table, key, jnp.ones((16, 4)), 50), played(table, key, jnp.ones((16, 4)), 7)
+        many, few = (
+            played(table, key, jnp.ones((16, 4)), 50),
+            played(table, key, jnp.ones((16, 4)), 7),
+        )
         np.testing.assert_array_equal(many.counts[:7], few.counts)
 
     def test_populations_under_vmap_are_those_alone(self, key):
         table = load("Taxi-v4").table.limited(30)
         keys = jax.random.split(key, 3)
-        together = once(jax.vmap(lambda k: play(table, k, jnp.ones((500, 6)), 5, record=True)))(keys)
+        together = once(jax.vmap(lambda k: play(table, k, jnp.ones((500, 6)), 5, record=True)))(
+            keys
+        )
         alone = once(lambda k: play(table, k, jnp.ones((500, 6)), 5, record=True))(keys[1])
         jax.tree.map(lambda a, b: np.testing.assert_array_equal(a[1], b), together, alone)
 
     def test_counts_steps_and_totals_agree(self, key):
-        x = played(load("CliffWalking-v1").table.limited(60), key, jnp.ones((48, 4)), 100, record=True)
+        x = played(
+            load("CliffWalking-v1").table.limited(60), key, jnp.ones((48, 4)), 100, record=True
+        )
         np.testing.assert_array_equal(x.counts.sum(axis=(1, 2)), x.length)
         np.testing.assert_array_equal(x.steps.taken.sum(axis=1), x.length)
         np.testing.assert_allclose(x.steps.reward.sum(axis=1), x.total)
@@ -181,7 +221,9 @@ def chi_square(seen, expected):
     rest = np.array([seen[~possible].sum()]), np.array([expected[~possible].sum()])
     seen, expected = np.append(seen[possible], rest[0]), np.append(expected[possible], rest[1])
     keep = expected > 5
-    return scipy.stats.chi2.sf(np.sum((seen - expected)[keep] ** 2 / expected[keep]), keep.sum() - 1)
+    return scipy.stats.chi2.sf(
+        np.sum((seen - expected)[keep] ** 2 / expected[keep]), keep.sum() - 1
+    )
 
 
 @pytest.mark.parametrize(
@@ -223,6 +265,10 @@ def test_steps_of_endless_episodes_are_not_recorded(key):
 
 
 def test_weights_of_the_wrong_shape(key):
-    for weights, n in ((jnp.ones((3, 2)), None), (jnp.ones((5, 3, 2)), 5), (jnp.ones((5, 2, 3)), None)):
+    for weights, n in (
+        (jnp.ones((3, 2)), None),
+        (jnp.ones((5, 3, 2)), 5),
+        (jnp.ones((5, 2, 3)), None),
+    ):
         with pytest.raises(ValueError, match="weights must be"):
             played(mdp.TABLE, key, weights, n)

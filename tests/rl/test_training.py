@@ -30,14 +30,20 @@ def learn(table, learner, seeds, generations):
     report = lambda state, batch: tabular.best_action(learner.policy(state.q))  # noqa: E731
 
     def one(key):
-        return phenes.run(key, learner.problem, learner.strategy, learner.start(key), generations, report=report)[1][1]
+        return phenes.run(
+            key, learner.problem, learner.strategy, learner.start(key), generations, report=report
+        )[1][1]
 
     policies = np.asarray(often(jax.vmap(one))(keys))
-    return values_of(table, policies.reshape(-1, table.states), table.limit).reshape(seeds, generations)
+    return values_of(table, policies.reshape(-1, table.states), table.limit).reshape(
+        seeds, generations
+    )
 
 
 def test_default_learns_frozen_lake_with_every_seed_and_keeps_it():
-    """0.7 in at most 50 generations by the median, 10 of 10 seeds, and never again below it in the second half of 500."""
+    """0.7 in at most 50 generations by the median, 10 of 10 seeds, and never again below it in the
+    second half of 500.
+    """
     table = tabular.load("FrozenLake-v1").table
     values = learn(table, tabular.default(table), 10, 500)
     first = 1 + np.argmax(values >= 0.7, axis=1)
@@ -50,7 +56,13 @@ def test_default_learns_frozen_lake_with_every_seed_and_keeps_it():
 def trained():
     """On ice that is not slippery; one chunk length, so one compilation."""
     calls = []
-    result = train("FrozenLake-v1", generations=50, seed=1, options={"is_slippery": False}, progress=lambda *now: calls.append(now))
+    result = train(
+        "FrozenLake-v1",
+        generations=50,
+        seed=1,
+        options={"is_slippery": False},
+        progress=lambda *now: calls.append(now),
+    )
     assert calls == [(0, 50), (25, 50), (50, 50)]
     return result
 
@@ -76,12 +88,23 @@ def test_chunks_are_one_run(trained):
     """The same as the library's loop in one piece, from the same seed."""
     table = tabular.load("FrozenLake-v1", is_slippery=False).table
     learner = tabular.default(table)
-    run = once(lambda key: phenes.run(key, learner.problem, learner.strategy, learner.start(key), 50)[0].q.mean)
+    run = once(
+        lambda key: (
+            phenes.run(key, learner.problem, learner.strategy, learner.start(key), 50)[0].q.mean
+        )
+    )
     np.testing.assert_allclose(trained.probabilities, run(jax.random.key(1)), atol=1e-9)
 
 
 def test_command(tmp_path):
-    text, result = command.run("FrozenLake-v1", tmp_path, ['desc=["SF","FG"]'], lambda done, total: None, generations=10, popsize=20)
+    text, result = command.run(
+        "FrozenLake-v1",
+        tmp_path,
+        ['desc=["SF","FG"]'],
+        lambda done, total: None,
+        generations=10,
+        popsize=20,
+    )
     assert text.splitlines()[1].endswith("G")
     assert Path(result["picture"]).exists()
     assert Trained.load(result["file"]).options == {"desc": ["SF", "FG"]}
@@ -101,7 +124,9 @@ def walk(text):
 
 
 def test_taxi_and_cliff_walking_learn_with_the_same_default():
-    """Not to the end, for the time it takes: the whole length is measured by hand (see the report of the experiment)."""
+    """Not to the end, for the time it takes: the whole length is measured by hand (see the report
+    of the experiment).
+    """
     taxi = train("Taxi-v4", generations=75)
     assert taxi.score.start < -700
     assert taxi.score.greedy > -200
@@ -123,7 +148,9 @@ class TestMoves:
         assert ratio == pytest.approx(np.exp(0.2) / 3)
         assert int(held) == 2
         for _ in range(20):
-            q, _ = moves.kept(2.0, 1.0, 0.05).move(q, phenes.search.gaussian.replace(q, log_alpha=jnp.asarray([[9.0, -9.0]] * 2)))
+            q, _ = moves.kept(2.0, 1.0, 0.05).move(
+                q, phenes.search.gaussian.replace(q, log_alpha=jnp.asarray([[9.0, -9.0]] * 2))
+            )
         assert float(q.mean.min()) == pytest.approx(0.05 / 1.05, rel=0.05)
 
     def test_rate_counts_in_units_of_one_plus_total(self):
@@ -139,7 +166,9 @@ class TestMoves:
     "make",
     [
         lambda t: tabular.dirichlet(t, 20, 1.0, moves.free(1.0)),
-        lambda t: tabular.dirichlet(t, 20, 1.0, moves.kept(1.0, 1.0), estimators.genotype, drawn=True),
+        lambda t: tabular.dirichlet(
+            t, 20, 1.0, moves.kept(1.0, 1.0), estimators.genotype, drawn=True
+        ),
         lambda t: tabular.gaussian(t, 20, 0.3, 0.1, policy=tabular.greedy, mirrored=True),
         lambda t: tabular.gaussian(t, 20, 0.3, 0.1, estimators.information_mix(order=1)),
     ],
@@ -153,8 +182,12 @@ def test_every_learner_climbs_on_the_small_problem(make):
 
 
 def test_compiled_steps_are_many_times_as_fast_as_gymnasium():
-    """In one run, the fastest of several of both. `phenes bench steps` shows over 50 on a calm machine; here others may be at work."""
-    settings = steps.Settings(environments=("FrozenLake-v1",), popsizes=(1000,), loop=4000, repeats=5)
+    """In one run, the fastest of several of both. `phenes bench steps` shows over 50 on a calm
+    machine; here others may be at work.
+    """
+    settings = steps.Settings(
+        environments=("FrozenLake-v1",), popsizes=(1000,), loop=4000, repeats=5
+    )
     code = "import json\nfrom phenes.bench import steps\nfrom phenes.bench.steps import Settings\n"
     data = measured(code + f"print(json.dumps(steps.as_json(steps.run({settings!r}))['rows']))")
     rows = [steps.Row(**row) for row in data]
@@ -165,7 +198,12 @@ def test_compiled_steps_are_many_times_as_fast_as_gymnasium():
 
 def test_options_of_the_environment():
     given = ["map_name=8x8", "is_slippery=false", 'desc=["SF","HG"]', "success_rate=0.5"]
-    assert show.parse_options(given) == {"map_name": "8x8", "is_slippery": False, "desc": ["SF", "HG"], "success_rate": 0.5}
+    assert show.parse_options(given) == {
+        "map_name": "8x8",
+        "is_slippery": False,
+        "desc": ["SF", "HG"],
+        "success_rate": 0.5,
+    }
     with pytest.raises(ValueError, match="NAME=VALUE"):
         show.parse_options(["slippery"])
 
@@ -191,6 +229,15 @@ def test_wrong_arguments():
 
 
 def test_gymnasium_is_imported_when_an_environment_is_made():
-    code = "import sys, phenes.rl.tabular; print('gymnasium' in sys.modules, 'matplotlib' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path(__file__).parents[2])
+    code = (
+        "import sys, phenes.rl.tabular; print('gymnasium' in sys.modules, 'matplotlib' in"
+        " sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=Path(__file__).parents[2],
+    )
     assert done.stdout.split() == ["False", "False"]

@@ -29,10 +29,23 @@ def test_csv(run, tmp_path):
     with open(tmp_path / "run.csv", newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 60
-    assert list(rows[0]) == ["generation", "index", "f", "theta_0", "theta_1", "theta_2", "x_0", "x_1", "x_2", "error"]
+    assert list(rows[0]) == [
+        "generation",
+        "index",
+        "f",
+        "theta_0",
+        "theta_1",
+        "theta_2",
+        "x_0",
+        "x_1",
+        "x_2",
+        "error",
+    ]
     for row in rows:
         x = np.array([float(row[f"x_{k}"]) for k in range(3)])
-        assert float(row["f"]) == float(np.sum(x**2)) or (np.isnan(float(row["f"])) and "too far" in row["error"])
+        assert float(row["f"]) == float(np.sum(x**2)) or (
+            np.isnan(float(row["f"])) and "too far" in row["error"]
+        )
 
 
 def test_numpy(run, tmp_path):
@@ -40,7 +53,9 @@ def test_numpy(run, tmp_path):
     with np.load(tmp_path / "run.npz", allow_pickle=False) as file:
         assert file["theta"].shape == file["x"].shape == (60, 3)
         good = np.isfinite(file["f"])
-        np.testing.assert_allclose(file["f"][good], np.sum(file["x"][good] ** 2, axis=1), rtol=1e-14)
+        np.testing.assert_allclose(
+            file["f"][good], np.sum(file["x"][good] ** 2, axis=1), rtol=1e-14
+        )
 
 
 def test_parquet(run, tmp_path):

@@ -89,7 +89,9 @@ with Store(sys.argv[1]) as store:
 
 
 def test_a_killed_writer_loses_no_finished_part(path):
-    with subprocess.Popen([sys.executable, "-c", WRITER, str(path)], stdout=subprocess.PIPE, text=True) as writer:
+    with subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(path)], stdout=subprocess.PIPE, text=True
+    ) as writer:
         assert writer.stdout is not None
         said = [writer.stdout.readline() for _ in range(5)]
         os.kill(writer.pid, signal.SIGKILL)
@@ -173,7 +175,9 @@ def test_what_is_not_there(path, tmp_path):
         store.last("toy")
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere")
+@pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere"
+)
 def test_a_folder_that_cannot_be_written(tmp_path):
     tmp_path.chmod(0o500)
     with pytest.raises(ValueError, match=r"runs\.db"):

@@ -1,4 +1,6 @@
-"""Full disks, read-only folders, foreign and malicious files, two writers: one sentence each, and nothing destroyed."""
+"""Full disks, read-only folders, foreign and malicious files, two writers: one sentence each, and
+nothing destroyed.
+"""
 
 import contextlib
 import io
@@ -22,7 +24,9 @@ def sphere(x):
 
 
 def solve(path, **options):
-    return phenes.minimize(sphere, np.full(3, 1.5), 0.5, 0.1, budget=200, seed=4, checkpoint=path, **options)
+    return phenes.minimize(
+        sphere, np.full(3, 1.5), 0.5, 0.1, budget=200, seed=4, checkpoint=path, **options
+    )
 
 
 FILLED = """
@@ -52,7 +56,14 @@ def test_a_full_disk_and_then_room_again(tmp_path):
     assert len(kept) > 3
     calls = []
     options = {"budget": 2000, "seed": 4}
-    result = phenes.minimize(lambda x: calls.append(1) or sphere(x), np.full(3, 1.5), 0.5, 0.1, checkpoint=path, **options)
+    result = phenes.minimize(
+        lambda x: calls.append(1) or sphere(x),
+        np.full(3, 1.5),
+        0.5,
+        0.1,
+        checkpoint=path,
+        **options,
+    )
     straight = phenes.minimize(sphere, np.full(3, 1.5), 0.5, 0.1, **options)
     np.testing.assert_array_equal(result.x, straight.x)
     assert len(calls) < straight.nfev
@@ -69,22 +80,35 @@ except ValueError as error:
 """
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can become somebody who may not write")
+@pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() != 0,
+    reason="only root can become somebody who may not write",
+)
 def test_a_folder_that_cannot_be_written_even_if_we_are_root(tmp_path):
     folder = tmp_path / "read-only"
     folder.mkdir(mode=0o755)
     with passable(tmp_path):
         done = python(READ_ONLY, folder / "runs.db")
-        assert done.stdout == f"{folder}/runs.db cannot be opened as a record of phenes runs: unable to open database file\n", done.stderr
+        assert (
+            done.stdout
+            == f"{folder}/runs.db cannot be opened as a record of phenes runs: unable to open"
+            " database file\n"
+        ), done.stderr
         assert list(folder.iterdir()) == []
         folder.chmod(0o777)
-        assert python(READ_ONLY, folder / "runs.db").stdout == "", "it was the folder that could not be written"
+        assert python(READ_ONLY, folder / "runs.db").stdout == "", (
+            "it was the folder that could not be written"
+        )
 
 
 @contextlib.contextmanager
 def passable(folder):
     """Whoever is not root gets as far as this folder: those of pytest are closed to others."""
-    closed = [(each, each.stat().st_mode) for each in (folder, *folder.parents) if not each.stat().st_mode & 0o001]
+    closed = [
+        (each, each.stat().st_mode)
+        for each in (folder, *folder.parents)
+        if not each.stat().st_mode & 0o001
+    ]
     for each, mode in closed:
         each.chmod(mode | 0o001)
     try:
@@ -104,7 +128,9 @@ def test_two_processes_on_one_run(tmp_path):
             assert held(path, 1)
 
     solve(path, callback=callback)
-    assert seen == [f"run 1 of {path} is being written by process {os.getpid()}: wait for it, or end it first\n"]
+    assert seen == [
+        f"run 1 of {path} is being written by process {os.getpid()}: wait for it, or end it first\n"
+    ]
     assert not held(path, 1)
     assert sorted(file.name for file in tmp_path.iterdir()) == ["run.db"]
 
@@ -120,7 +146,10 @@ except ValueError as error:
 
 def test_the_lock_of_a_killed_process_is_free(tmp_path):
     path = tmp_path / "runs.db"
-    code = "import os, sys; from phenes.store import Store; Store(sys.argv[1]).begin('toy', {}); os.kill(os.getpid(), 9)"
+    code = (
+        "import os, sys; from phenes.store import Store; Store(sys.argv[1]).begin('toy', {});"
+        " os.kill(os.getpid(), 9)"
+    )
     python(code, path)
     with Store(path) as store:
         assert store.last("toy").status == "interrupted"
@@ -154,10 +183,15 @@ def test_a_malicious_file_runs_nothing(tmp_path):
     archive, single = io.BytesIO(), io.BytesIO()
     np.savez(archive, f=array, allow_pickle=True)
     np.save(single, array, allow_pickle=True)
-    for k, payload in enumerate([archive.getvalue(), single.getvalue(), pickle.dumps(Malicious(proof))]):
+    for k, payload in enumerate(
+        [archive.getvalue(), single.getvalue(), pickle.dumps(Malicious(proof))]
+    ):
         path = tmp_path / f"{k}.db"
         forge(path, payload)
-        with Store(path) as store, pytest.raises(ValueError, match=r"part '00000000' of .* is damaged"):
+        with (
+            Store(path) as store,
+            pytest.raises(ValueError, match=r"part '00000000' of .* is damaged"),
+        ):
             store.last("minimize")["00000000"]
         with pytest.raises(ValueError, match=r"damaged|other settings"):
             solve(path)

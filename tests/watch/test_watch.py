@@ -1,4 +1,6 @@
-"""Runs, listed, shown and followed: in the terminal, and on a page in a real browser where there is one."""
+"""Runs, listed, shown and followed: in the terminal, and on a page in a real browser where there is
+one.
+"""
 
 import contextlib
 import json
@@ -31,7 +33,9 @@ def f(x):
 def path(tmp_path_factory):
     path = tmp_path_factory.mktemp("runs") / "runs.db"
     for seed in (1, 2):
-        phenes.minimize(f, np.full(3, 1.5), 0.5, 0.1, budget=400, seed=seed, checkpoint=path, resume=False)
+        phenes.minimize(
+            f, np.full(3, 1.5), 0.5, 0.1, budget=400, seed=seed, checkpoint=path, resume=False
+        )
     return path
 
 
@@ -46,7 +50,9 @@ def page(path, number=None):
 
 
 def fetch(address, **headers):
-    with urllib.request.urlopen(urllib.request.Request(address, headers=headers), timeout=30) as answer:
+    with urllib.request.urlopen(
+        urllib.request.Request(address, headers=headers), timeout=30
+    ) as answer:
         return answer.read().decode(), answer.headers
 
 
@@ -54,13 +60,18 @@ def test_runs_are_listed(path, capsys):
     code, out, _ = call(capsys, "runs", path, "--json")
     assert code == 0
     listed = json.loads(out.splitlines()[-1])["runs"]
-    assert [(run["id"], run["status"], run["settings"]["seed"]) for run in listed] == [(1, "done", 1), (2, "done", 2)]
+    assert [(run["id"], run["status"], run["settings"]["seed"]) for run in listed] == [
+        (1, "done", 1),
+        (2, "done", 2),
+    ]
     assert "minimize" in out
 
 
 def test_a_run_is_shown_with_a_picture_and_exported(path, capsys, tmp_path):
     out_file, table = tmp_path / "run.png", tmp_path / "run.csv"
-    code, out, err = call(capsys, "show", f"{path}:1", "--out", out_file, "--export", table, "--json")
+    code, out, err = call(
+        capsys, "show", f"{path}:1", "--out", out_file, "--export", table, "--json"
+    )
     assert code == 0, err
     result = json.loads(out.splitlines()[-1])
     assert (result["done"], result["rows"], result["flying"]) == (400, 400, 0)
@@ -80,7 +91,12 @@ def test_watching_a_finished_run_ends_at_once(path, capsys):
 
 
 def test_what_is_not_there(path, capsys, tmp_path):
-    for arguments in (("runs", tmp_path / "no.db"), ("show", f"{path}:9"), ("watch", "99"), ("show", path, "--export", "x.xls")):
+    for arguments in (
+        ("runs", tmp_path / "no.db"),
+        ("show", f"{path}:9"),
+        ("watch", "99"),
+        ("show", path, "--export", "x.xls"),
+    ):
         code, _, err = call(capsys, *arguments)
         assert code == 1
         assert one_line(err.replace(str(path.parent), "")), err
@@ -119,7 +135,9 @@ def test_long_runs_are_thinned_and_what_was_read_is_kept():
 def test_the_page_is_self_contained_and_for_this_machine_only(path):
     with page(path) as address:
         text, headers = fetch(address)
-        assert not re.search(r"(src|href)\s*=|@import|url\(", text), "nothing is fetched from elsewhere"
+        assert not re.search(r"(src|href)\s*=|@import|url\(", text), (
+            "nothing is fetched from elsewhere"
+        )
         assert set(re.findall(r"https?://[^\s\"']+", text)) == {"http://www.w3.org/2000/svg"}
         assert "default-src 'none'" in headers["Content-Security-Policy"]
         data = json.loads(fetch(f"{address}/data.json")[0])
@@ -131,9 +149,13 @@ def test_the_page_is_self_contained_and_for_this_machine_only(path):
             error.value.close()
 
 
-@pytest.mark.skipif(None in (CHROMIUM, DRIVER), reason="there is no chromium with its chromedriver on this machine")
+@pytest.mark.skipif(
+    None in (CHROMIUM, DRIVER), reason="there is no chromium with its chromedriver on this machine"
+)
 def test_the_page_in_a_browser_follows_a_live_run(tmp_path):
-    """What it draws after a few generations, after more of them, at the end, and when the server is gone."""
+    """What it draws after a few generations, after more of them, at the end, and when the server is
+    gone.
+    """
     path, seen = tmp_path / "live.db", []
 
     def look(result):
@@ -145,7 +167,9 @@ def test_the_page_in_a_browser_follows_a_live_run(tmp_path):
 
     with browser(tmp_path / "profile") as shown:
         with contextlib.ExitStack() as stack:
-            end = phenes.minimize(f, np.full(3, 1.5), 0.5, 0.1, budget=100, seed=1, checkpoint=path, callback=look)
+            end = phenes.minimize(
+                f, np.full(3, 1.5), 0.5, 0.1, budget=100, seed=1, checkpoint=path, callback=look
+            )
             last = until(shown, "done", "100")
             last_state = until(shown, "state", "done")
             assert shown.complaints() == []
@@ -155,7 +179,10 @@ def test_the_page_in_a_browser_follows_a_live_run(tmp_path):
         assert text["title"] == f"run 1 of {path}"
         assert text["state"].startswith("running")
         assert float(text["mean"].split(", ")[0]) == pytest.approx(result.x[0], rel=1e-4, abs=1e-6)
-        assert (text["points"]["value"], text["points"]["steps"]) == ([result.nit], [result.nit] * 2)
+        assert (text["points"]["value"], text["points"]["steps"]) == (
+            [result.nit],
+            [result.nit] * 2,
+        )
         assert 0 < text["points"]["gains"][0] <= result.nit  # an infinite gain is not drawn
     assert int(last["failed"]) == end.failed > 0
     assert last_state["state"].startswith("done")
@@ -166,10 +193,14 @@ POINTS = """return Object.fromEntries(["value", "steps", "gains"].map(id => [id,
 
 
 def until(shown, name, start):
-    """The texts of the page as soon as one of them starts like this; it asks for news every second."""
+    """The texts of the page as soon as one of them starts like this; it asks for news every
+    second.
+    """
     deadline = time.monotonic() + 20
     while True:
-        text = shown.texts("title", "state", "done", "failed", "mean") | {"points": shown.run(POINTS)}
+        text = shown.texts("title", "state", "done", "failed", "mean") | {
+            "points": shown.run(POINTS)
+        }
         if text[name].startswith(start):
             return text
         assert time.monotonic() < deadline, text

@@ -1,6 +1,8 @@
-"""phenes beside the designs and libraries that engineers have, on `phenes.problems.engineering`: run -> store -> table, pictures, report.
+"""phenes beside the designs and libraries that engineers have, on `phenes.problems.engineering`:
+run -> store -> table, pictures, report.
 
-path = engineering.run(engineering.Settings(problems=("filter",)), Path("out/engineering"), resume=True)
+path = engineering.run(engineering.Settings(problems=("filter",)), Path("out/engineering"),
+resume=True)
 """
 
 from phenes.bench.engineering.execute import BENCH, run

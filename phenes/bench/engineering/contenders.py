@@ -1,4 +1,6 @@
-"""Who takes part: designs that are there already, the libraries that people use today, the paper's methods, and phenes."""
+"""Who takes part: designs that are there already, the libraries that people use today, the paper's
+methods, and phenes.
+"""
 
 import functools
 import importlib.util
@@ -13,10 +15,12 @@ OURS = "phenes"
 
 
 class Contender(NamedTuple):
-    """run(problem, budget, grid, seed) -> Path. fixed: a design, not a search: run(problem) -> theta or None. module: what it needs.
+    """run(problem, budget, grid, seed) -> Path. fixed: a design, not a search: run(problem) ->
+    theta or None. module: what it needs.
 
-    rival: counts among those that phenes is measured against. microseconds: rough cost of a build, for the bar. start: which design of
-    the problem a search begins at; where there is none, it does not take part.
+    rival: counts among those that phenes is measured against. microseconds: rough cost of a build,
+    for the bar. start: which design of the problem a search begins at; where there is none, it does
+    not take part.
     """
 
     about: str
@@ -51,11 +55,19 @@ CONTENDERS: dict[str, Contender] = {
     "pycma-x": _library("pycma, default population, told x", "cma", searches.Pycma, told_x=True),
     "cmaes": _library("cmaes, default population, told theta", "cmaes", searches.Cmaes),
     "cmaes-x": _library("cmaes, default population, told x", "cmaes", searches.Cmaes, told_x=True),
-    "cmaes-lra": _library("cmaes with lr_adapt, told theta", "cmaes", searches.Cmaes, lr_adapt=True),
-    "cmaes-lra-x": _library("cmaes with lr_adapt, told x", "cmaes", searches.Cmaes, lr_adapt=True, told_x=True),
+    "cmaes-lra": _library(
+        "cmaes with lr_adapt, told theta", "cmaes", searches.Cmaes, lr_adapt=True
+    ),
+    "cmaes-lra-x": _library(
+        "cmaes with lr_adapt, told x", "cmaes", searches.Cmaes, lr_adapt=True, told_x=True
+    ),
     "ES": _paper("the paper's ES: fixed spread, weights by value, told theta", "genotype"),
     "PAES": _paper("the paper's PAES: the same, told x", "phenotype"),
-    "phenes-theta": Contender("phenes.Optimizer, told theta: what the realised x is worth", searches.told_theta, microseconds=1000),
+    "phenes-theta": Contender(
+        "phenes.Optimizer, told theta: what the realised x is worth",
+        searches.told_theta,
+        microseconds=1000,
+    ),
     OURS: Contender("phenes.maximize with its defaults, told x", searches.ours, microseconds=1000),
     "phenes-screened": Contender(
         "the same, from the best of 15 nominal designs",
@@ -65,11 +77,21 @@ CONTENDERS: dict[str, Contender] = {
     ),
     "best known": _design("the optimum, or the best that is known of it", "optimum"),
 }
-DEFAULT = tuple(name for name in CONTENDERS if not name.startswith("phenes-"))  # they take as long as all others together
+# they take as long as all others together
+DEFAULT = tuple(name for name in CONTENDERS if not name.startswith("phenes-"))
 RIVALS = tuple(name for name, contender in CONTENDERS.items() if contender.rival)
 
 
 def check_installed(names: Iterable[str]) -> None:
-    missing = sorted({CONTENDERS[name].module for name in names if importlib.util.find_spec(CONTENDERS[name].module) is None})
+    missing = sorted(
+        {
+            CONTENDERS[name].module
+            for name in names
+            if importlib.util.find_spec(CONTENDERS[name].module) is None
+        }
+    )
     if missing:
-        raise ValueError(f"the libraries need {', '.join(missing)}, not installed: choose --contenders, or {install('bench')}")
+        raise ValueError(
+            f"the libraries need {', '.join(missing)}, not installed: choose --contenders, or"
+            f" {install('bench')}"
+        )

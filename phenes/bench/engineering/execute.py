@@ -21,20 +21,37 @@ def tasks(settings: Settings) -> dict[str, Part]:
 def cost(settings: Settings, part: Part) -> float:
     """Seconds, roughly."""
     contender = CONTENDERS[part.contender]
-    return 0.5 if contender.fixed else 0.5 + settings.builds(part.problem) * contender.microseconds / 1e6
+    return (
+        0.5
+        if contender.fixed
+        else 0.5 + settings.builds(part.problem) * contender.microseconds / 1e6
+    )
 
 
 def compute(settings: Settings, part: Part) -> dict[str, np.ndarray]:
-    """evaluations, points [k, d] and by a few draws mean and share [k] on the way; at the end mean, se, share and p95 by many."""
-    problem, contender, grid = problem_of(part), CONTENDERS[part.contender], settings.grid(part.problem)
+    """evaluations, points [k, d] and by a few draws mean and share [k] on the way; at the end mean,
+    se, share and p95 by many.
+    """
+    problem, contender, grid = (
+        problem_of(part),
+        CONTENDERS[part.contender],
+        settings.grid(part.problem),
+    )
     if contender.fixed:
         evaluations, points = np.zeros(1, int), contender.run(problem)[None]
     else:
-        evaluations, points = contender.run(problem, settings.builds(part.problem), grid, settings.seed + part.seed)
+        evaluations, points = contender.run(
+            problem, settings.builds(part.problem), grid, settings.seed + part.seed
+        )
     # the sketch has seeds of its own: only the last design is judged by the draws that count
     way = [problem.assess(point, settings.sketch, seed=1) for point in points]
     final = problem.assess(points[-1], settings.draws)
-    path = {"evaluations": evaluations, "points": points, "means": [w.mean for w in way], "shares": [w.share for w in way]}
+    path = {
+        "evaluations": evaluations,
+        "points": points,
+        "means": [w.mean for w in way],
+        "shares": [w.share for w in way],
+    }
     return {**path, **{name: getattr(final, name) for name in ("mean", "se", "share", "p95")}}
 
 

@@ -1,4 +1,6 @@
-"""store -> a summary for machines and a table for the terminal, with what was asked for and whether it was reached."""
+"""store -> a summary for machines and a table for the terminal, with what was asked for and whether
+it was reached.
+"""
 
 from typing import Any, NamedTuple
 
@@ -24,13 +26,21 @@ def verdicts(results: Results) -> list[Verdict]:
     if OURS in results.runs.get("filter", {}):
         share = results.runs["filter"][OURS].quartiles("share")[1]
         runs, builds = results.runs["filter"][OURS].share.size, results.settings.builds("filter")
-        claim = f"filter: a yield of at least {ASKED_YIELD:.0%} with {builds} builds, median of {runs} seeds"
+        claim = (
+            f"filter: a yield of at least {ASKED_YIELD:.0%} with {builds} builds, median of {runs}"
+            " seeds"
+        )
         found.append(Verdict(claim, f"{share:.1%}", share >= ASKED_YIELD))
     for problem in results.problems:
         best = best_rival(results, problem)
         if OURS in results.runs[problem] and best is not None:
-            ours, theirs = (results.runs[problem][name].quartiles("mean")[1] for name in (OURS, best))
-            claim = f"{problem}: E f above the best of the libraries with {results.settings.builds(problem)} builds"
+            ours, theirs = (
+                results.runs[problem][name].quartiles("mean")[1] for name in (OURS, best)
+            )
+            claim = (
+                f"{problem}: E f above the best of the libraries with"
+                f" {results.settings.builds(problem)} builds"
+            )
             found.append(Verdict(claim, f"{ours:.4g} against {theirs:.4g} ({best})", ours > theirs))
     return found
 
@@ -38,7 +48,9 @@ def verdicts(results: Results) -> list[Verdict]:
 def best_rival(results: Results, problem: str) -> str | None:
     """By its median E f at the end, chosen afterwards."""
     present = [name for name in RIVALS if name in results.runs[problem]]
-    return max(present, key=lambda name: results.runs[problem][name].quartiles("mean")[1], default=None)
+    return max(
+        present, key=lambda name: results.runs[problem][name].quartiles("mean")[1], default=None
+    )
 
 
 def summary(store: Store) -> dict[str, Any]:
@@ -47,15 +59,24 @@ def summary(store: Store) -> dict[str, Any]:
     return {
         "benchmark": "engineering",
         "version": results.version,
-        "settings": {"seeds": settings.seeds, "draws": settings.draws, "builds": {p: settings.builds(p) for p in results.problems}},
+        "settings": {
+            "seeds": settings.seeds,
+            "draws": settings.draws,
+            "builds": {p: settings.builds(p) for p in results.problems},
+        },
         "verdicts": [verdict._asdict() for verdict in verdicts(results)],
-        "problems": {p: {c: _numbers(results.runs[p][c]) for c in results.contenders(p)} for p in results.problems},
+        "problems": {
+            p: {c: _numbers(results.runs[p][c]) for c in results.contenders(p)}
+            for p in results.problems
+        },
     }
 
 
 def _numbers(runs: Runs) -> dict[str, Any]:
     """Quartiles over seeds."""
-    figures = {name: [float(f"{q:.6g}") for q in runs.quartiles(name)] for name in ("mean", "share", "p95")}
+    figures = {
+        name: [float(f"{q:.6g}") for q in runs.quartiles(name)] for name in ("mean", "share", "p95")
+    }
     return {
         "seeds": int(runs.mean.size),
         **figures,
@@ -91,7 +112,12 @@ def table(store: Store) -> Any:
 
     results = load(store)
     title = f"Median over seeds, on {results.settings.draws} fresh builds of the recommended design"
-    out = Table(title=title, caption="; ".join(["p95: 95 % of the builds stay below", *(_said(v) for v in verdicts(results))]))
+    out = Table(
+        title=title,
+        caption="; ".join(
+            ["p95: 95 % of the builds stay below", *(_said(v) for v in verdicts(results))]
+        ),
+    )
     for k, name in enumerate(HEAD):
         out.add_column(name, justify="left" if k < 2 else "right")
     for problem in results.problems:

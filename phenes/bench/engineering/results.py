@@ -13,7 +13,9 @@ NAME = "engineering"
 
 
 class Runs(NamedTuple):
-    """All seeds of a contender on a problem. evaluations, means, shares: [seeds, k] on the way; design [seeds, d] and others at the end."""
+    """All seeds of a contender on a problem. evaluations, means, shares: [seeds, k] on the way;
+    design [seeds, d] and others at the end.
+    """
 
     evaluations: np.ndarray
     means: np.ndarray
@@ -51,7 +53,10 @@ def load(store: Store) -> Results:
     for key in (key for key in record if not key.startswith(SESSION)):
         problem, contender, _ = key.split("/")
         groups.setdefault(problem, {}).setdefault(contender, []).append((record[key], seconds[key]))
-    runs = {problem: {name: _together(parts) for name, parts in each.items()} for problem, each in groups.items()}
+    runs = {
+        problem: {name: _together(parts) for name, parts in each.items()}
+        for problem, each in groups.items()
+    }
     about = record.about
     return Results(Settings.from_stored(about.settings), about.version, about.status, runs)
 
@@ -59,4 +64,8 @@ def load(store: Store) -> Results:
 def _together(parts: list[tuple[dict[str, np.ndarray], float]]) -> Runs:
     names = [name for name in Runs._fields if name not in ("design", "seconds")]
     stacked = {name: np.stack([part[name] for part, _ in parts]) for name in names}
-    return Runs(**stacked, design=np.stack([part["points"][-1] for part, _ in parts]), seconds=np.array([seconds for _, seconds in parts]))
+    return Runs(
+        **stacked,
+        design=np.stack([part["points"][-1] for part, _ in parts]),
+        seconds=np.array([seconds for _, seconds in parts]),
+    )

@@ -1,6 +1,8 @@
-"""A run of each contender: builds are made and measured until the budget is used; which design is recommended after how many?
+"""A run of each contender: builds are made and measured until the budget is used; which design is
+recommended after how many?
 
-Everybody searches in the same coordinates, u = (theta - x0) / sigma0, so that one step size fits all of them.
+Everybody searches in the same coordinates, u = (theta - x0) / sigma0, so that one step size fits
+all of them.
 """
 
 import contextlib
@@ -15,7 +17,13 @@ import phenes
 from phenes.bench.peers.libraries import Cmaes, Pycma, Search, Start
 from phenes.bench.peers.restarts import Restarts
 from phenes.bench.peers.world import Exhausted, Record, World
-from phenes.problems.engineering import COATING, COATING_SHARED, LAUNCH, REGULATOR, EngineeringProblem
+from phenes.problems.engineering import (
+    COATING,
+    COATING_SHARED,
+    LAUNCH,
+    REGULATOR,
+    EngineeringProblem,
+)
 
 __all__ = ["Cmaes", "Path", "Pycma", "library", "ours", "paper", "told_theta"]
 
@@ -28,7 +36,9 @@ class Path(NamedTuple):
 
 
 class Workshop(World):
-    """Builds what is intended, in the coordinates u, with errors of any covariance; values are minimised."""
+    """Builds what is intended, in the coordinates u, with errors of any covariance; values are
+    minimised.
+    """
 
     def __init__(self, problem: EngineeringProblem, budget: int, seed: int):
         super().__init__(problem.minimised, 0.0, budget, np.random.default_rng([20_260_101, seed]))
@@ -55,15 +65,31 @@ def outside(problem: EngineeringProblem, u: np.ndarray) -> np.ndarray:
     return theta if problem.bounds is None else np.clip(theta, *problem.bounds.T)
 
 
-def library(make: Callable[[Start], Search], problem: EngineeringProblem, budget: int, grid: np.ndarray, seed: int) -> Path:
-    """With restarts at twice the population when it stops itself, as those do who know these libraries."""
+def library(
+    make: Callable[[Start], Search],
+    problem: EngineeringProblem,
+    budget: int,
+    grid: np.ndarray,
+    seed: int,
+) -> Path:
+    """With restarts at twice the population when it stops itself, as those do who know these
+    libraries.
+    """
     again = np.random.default_rng([seed, 1])
     bounds = None if problem.bounds is None else inside(problem, problem.bounds.T).T
     first = Start(np.zeros(problem.dim), 1.0, 0.0, seed, bounds=bounds)
-    return _follow(Restarts(make, first, lambda: again.standard_normal(problem.dim)), problem, budget, grid, seed)
+    return _follow(
+        Restarts(make, first, lambda: again.standard_normal(problem.dim)),
+        problem,
+        budget,
+        grid,
+        seed,
+    )
 
 
-def ours(problem: EngineeringProblem, budget: int, grid: np.ndarray, seed: int, start: str = "x0") -> Path:
+def ours(
+    problem: EngineeringProblem, budget: int, grid: np.ndarray, seed: int, start: str = "x0"
+) -> Path:
     options = {"vectorized": True, "bounds": problem.bounds, "budget": budget, "seed": seed}
     x0 = getattr(problem, start)
     history = phenes.maximize(problem, x0, problem.sigma0, problem.noise, **options).history
@@ -72,7 +98,15 @@ def ours(problem: EngineeringProblem, budget: int, grid: np.ndarray, seed: int, 
 
 def told_theta(problem: EngineeringProblem, budget: int, grid: np.ndarray, seed: int) -> Path:
     """The same optimiser, which does not see what was built."""
-    opt = phenes.Optimizer(problem.x0, problem.sigma0, problem.noise, bounds=problem.bounds, budget=budget, maximize=True, seed=seed)
+    opt = phenes.Optimizer(
+        problem.x0,
+        problem.sigma0,
+        problem.noise,
+        bounds=problem.bounds,
+        budget=budget,
+        maximize=True,
+        seed=seed,
+    )
     rng = np.random.default_rng([20_260_101, seed])
     while not opt.stop():
         theta = opt.ask()[: budget - opt.nfev]
@@ -81,11 +115,15 @@ def told_theta(problem: EngineeringProblem, budget: int, grid: np.ndarray, seed:
     return _at(grid, history["nfev"], history["x"], problem.x0)
 
 
-def paper(estimator: str, problem: EngineeringProblem, budget: int, grid: np.ndarray, seed: int) -> Path:
+def paper(
+    estimator: str, problem: EngineeringProblem, budget: int, grid: np.ndarray, seed: int
+) -> Path:
     return _follow(_Fixed(Paper(problem, estimator, seed)), problem, budget, grid, seed)
 
 
-def _follow(search: Any, problem: EngineeringProblem, budget: int, grid: np.ndarray, seed: int) -> Path:
+def _follow(
+    search: Any, problem: EngineeringProblem, budget: int, grid: np.ndarray, seed: int
+) -> Path:
     world, record = Workshop(problem, budget, seed), Record(grid, np.zeros(problem.dim))
     with warnings.catch_warnings(), contextlib.suppress(Exhausted):
         warnings.simplefilter("ignore")  # of the libraries: trouble shows in the designs
@@ -125,11 +163,18 @@ class Tuned(NamedTuple):
 
 # With which ES, not PAES, did best in a small sweep over populations, spreads and rates.
 _LONG = Tuned(100, 0.5, 4.0, 200.0)
-TUNED = {COATING.name: _LONG, COATING_SHARED.name: _LONG, LAUNCH.name: Tuned(20, 0.25), REGULATOR.name: Tuned(50, 1.0)}
+TUNED = {
+    COATING.name: _LONG,
+    COATING_SHARED.name: _LONG,
+    LAUNCH.name: Tuned(20, 0.25),
+    REGULATOR.name: Tuned(50, 1.0),
+}
 
 
 class Paper:
-    """ES or PAES of the paper: fixed spread, weights by value, natural gradient, a rate that falls as in `phenes demo`."""
+    """ES or PAES of the paper: fixed spread, weights by value, natural gradient, a rate that falls
+    as in `phenes demo`.
+    """
 
     def __init__(self, problem: EngineeringProblem, estimator: str, seed: int):
         import jax
@@ -154,14 +199,22 @@ class Paper:
 
 @functools.cache
 def _compiled(estimator: str, tuned: Tuned) -> tuple[Any, Any]:
-    """ask(noise, key, mean) -> batch and tell(noise, mean, batch, generation) -> mean, for plain SGD: nothing else is carried."""
+    """ask(noise, key, mean) -> batch and tell(noise, mean, batch, generation) -> mean, for plain
+    SGD: nothing else is carried.
+    """
     import jax
     import jax.numpy as jnp
     import optax
 
     def strategy(noise, step):
         which = getattr(phenes.estimators, estimator)
-        return phenes.es(phenes.inputs.GaussianNoise(noise), which, phenes.weightings.standardise, optax.sgd(step), tuned.popsize)
+        return phenes.es(
+            phenes.inputs.GaussianNoise(noise),
+            which,
+            phenes.weightings.standardise,
+            optax.sgd(step),
+            tuned.popsize,
+        )
 
     def law(mean):
         return phenes.search.Gaussian(jnp.asarray(mean), tuned.spread**2 * jnp.eye(mean.size))
@@ -172,6 +225,7 @@ def _compiled(estimator: str, tuned: Tuned) -> tuple[Any, Any]:
 
     def tell(noise, mean, batch, generation):
         each = strategy(noise, tuned.rate / (1 + generation / tuned.decay))
-        return each.tell(each.init(law(mean)), batch)[0].q.mean  # of the covariance, which it moves too, nothing is kept
+        # of the covariance, which it moves too, nothing is kept
+        return each.tell(each.init(law(mean)), batch)[0].q.mean
 
     return jax.jit(ask), jax.jit(tell)

@@ -28,9 +28,11 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class Settings(Stored):
-    """seeds: runs of each, twice as many of the filter. scale: of the builds of each problem, the same for all.
+    """seeds: runs of each, twice as many of the filter. scale: of the builds of each problem, the
+    same for all.
 
-    draws: fresh builds by which the last design is judged. checkpoints: designs on the way, judged by `sketch` draws.
+    draws: fresh builds by which the last design is judged. checkpoints: designs on the way, judged
+    by `sketch` draws.
     """
 
     problems: tuple[str, ...] = ("filter", "coating", "regulator", "launch", "coating-shared")
@@ -69,7 +71,9 @@ class Settings(Stored):
         return 1 if CONTENDERS[contender].fixed else self.seeds * (2 if problem == TWICE else 1)
 
     def grid(self, problem: str) -> np.ndarray:
-        """Numbers of builds at which the recommended design is recorded; the last is all of them."""
+        """Numbers of builds at which the recommended design is recorded; the last is all of
+        them.
+        """
         last = self.builds(problem)
         on_the_way = np.geomspace(max(20, last / 100), last, self.checkpoints)
         return np.unique(np.append(np.round(on_the_way), last).astype(int))
@@ -79,9 +83,16 @@ class Settings(Stored):
         """Problem by problem, seed by seed: what is stopped half way has something of everybody."""
         from phenes.bench.engineering.contenders import CONTENDERS
 
-        pairs = [(p, c) for p in self.problems for c in self.contenders if CONTENDERS[c].takes_part(ENGINEERING[p])]
+        pairs = [
+            (p, c)
+            for p in self.problems
+            for c in self.contenders
+            if CONTENDERS[c].takes_part(ENGINEERING[p])
+        ]
         most = max((self.runs(p, c) for p, c in pairs), default=0)
-        every = [Part(p, c, seed) for seed in range(most) for p, c in pairs if seed < self.runs(p, c)]
+        every = [
+            Part(p, c, seed) for seed in range(most) for p, c in pairs if seed < self.runs(p, c)
+        ]
         return tuple(sorted(every, key=lambda part: self.problems.index(part.problem)))
 
 
@@ -91,4 +102,7 @@ def problem_of(part: Part) -> EngineeringProblem:
 
 def _check(name: str, given: tuple[str, ...], known: tuple[str, ...]) -> None:
     if not given or not set(given) <= set(known):
-        raise ValueError(f"{name} must be names among {', '.join(known)}, got {', '.join(map(str, given)) or 'none'}")
+        raise ValueError(
+            f"{name} must be names among {', '.join(known)}, got"
+            f" {', '.join(map(str, given)) or 'none'}"
+        )

@@ -37,7 +37,10 @@ class Cell(NamedTuple):
 
 
 def cells_of(settings: Settings) -> list[Cell]:
-    joint, coordinates = exchangeable(settings.auxiliaries), exchangeable_coordinates(settings.auxiliaries)
+    joint, coordinates = (
+        exchangeable(settings.auxiliaries),
+        exchangeable_coordinates(settings.auxiliaries),
+    )
     # made once: one compilation for each dimension serves all ratios
     dear = {"exchangeable": joint, "exchangeable_coordinates": coordinates}
     cells = [isotropic_cell(d, c, dear) for d in settings.dims for c in settings.ratios]
@@ -51,7 +54,9 @@ def cells_of(settings: Settings) -> list[Cell]:
 def isotropic_cell(d: int, c: float, dear: dict[str, Any]) -> Cell:
     q = IsotropicGaussian(jnp.zeros(d), jnp.asarray(1.0))
     plain = _plain(diagonal, jnp.full(d, 1 / c)) | {"biased_linear": biased_linear()}
-    return Cell("Gaussian", "isotropic", c, inputs.GaussianNoise(jnp.sqrt(c)), q, plain, dear, _pairs())
+    return Cell(
+        "Gaussian", "isotropic", c, inputs.GaussianNoise(jnp.sqrt(c)), q, plain, dear, _pairs()
+    )
 
 
 def full_cell(d: int, c: float, dear: dict[str, Any]) -> Cell:
@@ -60,7 +65,16 @@ def full_cell(d: int, c: float, dear: dict[str, Any]) -> Cell:
     cov = (rotation * jnp.logspace(-1, 1, d)[None]) @ rotation.T
     cov = 0.5 * (cov + cov.T)
     plain = _plain(full, jnp.linalg.inv(c * cov)) | {"biased_linear": biased_linear()}
-    return Cell("Gaussian", "full", c, inputs.GaussianNoise(c * cov), Gaussian(jnp.zeros(d), cov), plain, dear, _pairs())
+    return Cell(
+        "Gaussian",
+        "full",
+        c,
+        inputs.GaussianNoise(c * cov),
+        Gaussian(jnp.zeros(d), cov),
+        plain,
+        dear,
+        _pairs(),
+    )
 
 
 def _plain(shape: Callable[[Array], Array], info: Array) -> dict[str, Any]:
@@ -75,7 +89,11 @@ def _plain(shape: Callable[[Array], Array], info: Array) -> dict[str, Any]:
 
 
 def _pairs() -> dict[str, Any]:
-    return {"mirrored": mirrored, "mirrored_phenotype": mirrored_phenotype, "phenotype, mirrored": phenotype}
+    return {
+        "mirrored": mirrored,
+        "mirrored_phenotype": mirrored_phenotype,
+        "phenotype, mirrored": phenotype,
+    }
 
 
 def cells_of_other_laws(d: int, dear: dict[str, Any]) -> list[Cell]:
@@ -90,4 +108,7 @@ def cells_of_other_laws(d: int, dear: dict[str, Any]) -> list[Cell]:
     q = IsotropicGaussian(jnp.zeros(d), jnp.asarray(1.0))
     plain = {"phenotype": phenotype, "genotype": genotype, "biased_linear": biased_linear()}
     sloped = plain | {"information_mix, learnt": information_mix()}
-    return [Cell(name, "isotropic", 1.0, p, q, plain if name == "uniform" else sloped, dear, {}) for name, p in laws.items()]
+    return [
+        Cell(name, "isotropic", 1.0, p, q, plain if name == "uniform" else sloped, dear, {})
+        for name, p in laws.items()
+    ]

@@ -18,11 +18,14 @@ from phenes.bench.estimators.rows import BATCHES, POPSIZE
 from phenes.diagnostics import individual_scores
 
 PAST = 10  # generations that a learner sees beforehand
-THRIFT = 10  # estimators that draw auxiliaries cost so much more that they see one population of this many
+# estimators that draw auxiliaries cost so much more that they see one population of this many
+THRIFT = 10
 
 
 class Sample(NamedTuple):
-    """One estimator in each population [batches, populations, psi]: second moments of the scores of its individuals, weighted estimate."""
+    """One estimator in each population [batches, populations, psi]: second moments of the scores of
+    its individuals, weighted estimate.
+    """
 
     power: np.ndarray
     g: np.ndarray
@@ -38,15 +41,31 @@ def measure(cell: Cell, key: PRNGKeyArray, populations: int) -> dict[str, Sample
     few = max(populations // THRIFT, 2)
     keys = jax.random.split(jax.random.fold_in(key, 1), BATCHES * few).reshape(BATCHES, few)
     some = jax.tree.map(lambda leaf: leaf[:, :few], now)._replace(key=keys)
-    samples = measured(cell.plain, cell.p, cell.q, past, now) | measured(cell.auxiliary, cell.p, cell.q, past, some)
+    samples = measured(cell.plain, cell.p, cell.q, past, now) | measured(
+        cell.auxiliary, cell.p, cell.q, past, some
+    )
     if cell.pairs:
-        samples |= measured(cell.pairs, cell.p, cell.q, past, _populations(cell, key, populations, pairs=True)[1], pairs=True)
+        samples |= measured(
+            cell.pairs,
+            cell.p,
+            cell.q,
+            past,
+            _populations(cell, key, populations, pairs=True)[1],
+            pairs=True,
+        )
     # what went through jax comes back in alphabetical order
-    return {name: Sample(*map(np.asarray, samples[name])) for name in (*cell.plain, *cell.auxiliary, *cell.pairs)}
+    return {
+        name: Sample(*map(np.asarray, samples[name]))
+        for name in (*cell.plain, *cell.auxiliary, *cell.pairs)
+    }
 
 
-def _populations(cell: Cell, key: PRNGKeyArray, populations: int, pairs: bool) -> tuple[Batch, Batch]:
-    """Past ones to learn from and present ones to measure: leaves [batches, populations, individuals, d]."""
+def _populations(
+    cell: Cell, key: PRNGKeyArray, populations: int, pairs: bool
+) -> tuple[Batch, Batch]:
+    """Past ones to learn from and present ones to measure: leaves [batches, populations,
+    individuals, d].
+    """
     shape = (BATCHES, PAST + populations, POPSIZE, cell.q.dim)
     xi = _draw(cell.q, jax.random.fold_in(key, 2), shape[0] * shape[1] * shape[2]).reshape(shape)
     if pairs:
@@ -54,10 +73,13 @@ def _populations(cell: Cell, key: PRNGKeyArray, populations: int, pairs: bool) -
         xi = jnp.concatenate([half, -half], axis=2)
     flat = _realise(cell.p, cell.q, jax.random.fold_in(key, 3), xi.reshape(-1, cell.q.dim))
     batch = jax.tree.map(lambda leaf: leaf.reshape(*shape[:3], *leaf.shape[1:]), flat)
-    return jax.tree.map(lambda leaf: leaf[:, :PAST], batch), jax.tree.map(lambda leaf: leaf[:, PAST:], batch)
+    return jax.tree.map(lambda leaf: leaf[:, :PAST], batch), jax.tree.map(
+        lambda leaf: leaf[:, PAST:], batch
+    )
 
 
-# Random numbers are most of the time of compilation: drawn here, once for each law and dimension, and not in every estimator's program.
+# Random numbers are most of the time of compilation: drawn here, once for each law and dimension,
+# and not in every estimator's program.
 @eqx.filter_jit
 def _draw(q: Any, key: PRNGKeyArray, n: int) -> Float[Array, "n d"]:
     return q.draw(key, n)
@@ -71,8 +93,12 @@ def _realise(p: Any, q: Any, key: PRNGKeyArray, xi: Float[Array, "n d"]) -> Batc
 
 
 @eqx.filter_jit
-def measured(estimators: Mapping[str, Any], p: Any, q: Any, past: Batch, now: Batch, pairs: bool = False) -> dict[str, Any]:
-    """One program for all the input laws of one kind and dimension; leaves are [batches, populations, individuals, ...]."""
+def measured(
+    estimators: Mapping[str, Any], p: Any, q: Any, past: Batch, now: Batch, pairs: bool = False
+) -> dict[str, Any]:
+    """One program for all the input laws of one kind and dimension; leaves are [batches,
+    populations, individuals, ...].
+    """
     of = _of_pairs if pairs else _of_individuals
 
     def one_batch(batches):
@@ -97,14 +123,18 @@ def _learn(estimator: Any, p: Any, q: Any, past: Batch) -> Any:
     return eqx.combine(lax.scan(generation, dynamic, past)[0], static)
 
 
-def _of_individuals(estimator: Any, p: Any, q: Any, batch: Batch) -> tuple[Float[Array, " psi"], Float[Array, " psi"]]:
+def _of_individuals(
+    estimator: Any, p: Any, q: Any, batch: Batch
+) -> tuple[Float[Array, " psi"], Float[Array, " psi"]]:
     """Second moment of the scores, and the weighted estimate, of one population."""
     w = weightings.value(batch.f)
     s = individual_scores(estimator, p, q, batch)
     return jnp.mean(s**2, axis=0), w @ s / w.size
 
 
-def _of_pairs(estimator: Any, p: Any, q: Any, batch: Batch) -> tuple[Float[Array, " psi"], Float[Array, " psi"]]:
+def _of_pairs(
+    estimator: Any, p: Any, q: Any, batch: Batch
+) -> tuple[Float[Array, " psi"], Float[Array, " psi"]]:
     """The same for estimators that take pairs, which have no score of one individual."""
     g = ravel_pytree(estimator(p, q, batch, weightings.value(batch.f)))[0]
     return jnp.full_like(g, jnp.nan), g

@@ -7,7 +7,9 @@ import numpy as np
 from phenes.bench.estimators.rows import Ratio
 
 
-def jackknife(statistic: Callable[..., float], *batches: np.ndarray, theory: float | None = None) -> Ratio:
+def jackknife(
+    statistic: Callable[..., float], *batches: np.ndarray, theory: float | None = None
+) -> Ratio:
     """The statistic of all batches, with the standard error from leaving each out in turn."""
     n = len(batches[0])
     without = np.array([statistic(*(np.delete(b, i, axis=0) for b in batches)) for i in range(n)])

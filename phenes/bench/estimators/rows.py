@@ -9,7 +9,9 @@ BASELINE = "phenotype"
 
 @dataclass(frozen=True)
 class Settings:
-    """samples: individuals in each cell. full_dim, noise_dim: dimension of the cells with full covariance and with other noise laws."""
+    """samples: individuals in each cell. full_dim, noise_dim: dimension of the cells with full
+    covariance and with other noise laws.
+    """
 
     dims: tuple[int, ...] = (2, 10, 40)
     ratios: tuple[float, ...] = (0.01, 0.1, 1.0, 10.0)
@@ -21,7 +23,10 @@ class Settings:
 
     def __post_init__(self):
         if self.samples < 2 * POPSIZE * BATCHES:
-            raise ValueError(f"samples must be at least {2 * POPSIZE * BATCHES} (two populations a batch), got {self.samples}")
+            raise ValueError(
+                f"samples must be at least {2 * POPSIZE * BATCHES} (two populations a batch), got"
+                f" {self.samples}"
+            )
         if any(d < 1 for d in self.dims) or any(c <= 0 for c in self.ratios):
             raise ValueError(f"dims and ratios must be positive, got {self.dims} and {self.ratios}")
 
@@ -40,7 +45,9 @@ class Ratio:
 
     @property
     def agrees(self) -> bool | None:
-        """Within 4 standard errors; where theory says that nothing varies, within rounding. None without a theory."""
+        """Within 4 standard errors; where theory says that nothing varies, within rounding. None
+        without a theory.
+        """
         if self.theory is None:
             return None
         return bool(abs(self.value - self.theory) <= 4 * self.se + 1e-9 * abs(self.theory))
@@ -50,9 +57,10 @@ class Ratio:
 class Row:
     """One estimator in one cell, relative to `phenotype` there.
 
-    score_*: second moments of the score of one individual (not defined for pairs); estimate_*: variances of the weighted estimate of a
-    population; *_mean, *_spread: the part of psi. bias_*: |E g - E g_phenotype|^2 / |E g_phenotype|^2, itself estimated without bias, so
-    that it may come out slightly negative.
+    score_*: second moments of the score of one individual (not defined for pairs); estimate_*:
+    variances of the weighted estimate of a population; *_mean, *_spread: the part of psi. bias_*:
+    |E g - E g_phenotype|^2 / |E g_phenotype|^2, itself estimated without bias, so that it may come
+    out slightly negative.
     """
 
     noise: str
@@ -75,5 +83,9 @@ class Row:
 
     @property
     def agrees(self) -> bool | None:
-        verdicts = [r.agrees for r in (self.score_mean, self.score_spread) if r is not None and r.agrees is not None]
+        verdicts = [
+            r.agrees
+            for r in (self.score_mean, self.score_spread)
+            if r is not None and r.agrees is not None
+        ]
         return all(verdicts) if verdicts else None

@@ -10,10 +10,25 @@ def table(rows: list[Row]) -> Any:
     """For people, as a `rich` table."""
     from rich.table import Table
 
-    title = "Variances relative to phenotype (second moment of one score; variance of a weighted estimate), with standard errors"
+    title = (
+        "Variances relative to phenotype (second moment of one score; variance of a weighted"
+        " estimate), with standard errors"
+    )
     out = Table(title=title, caption="theory in brackets; agrees: within 4 standard errors of it")
-    for name in ("noise", "search", "d", "C/S", "estimator", "score, mean", "score, spread", "estimate, mean", "estimate, spread"):
-        out.add_column(name, justify="left" if name in ("noise", "search", "estimator") else "right")
+    for name in (
+        "noise",
+        "search",
+        "d",
+        "C/S",
+        "estimator",
+        "score, mean",
+        "score, spread",
+        "estimate, mean",
+        "estimate, spread",
+    ):
+        out.add_column(
+            name, justify="left" if name in ("noise", "search", "estimator") else "right"
+        )
     out.add_column("bias²/|g|², mean and spread", justify="right")
     out.add_column("agrees")
     previous = None
@@ -21,7 +36,11 @@ def table(rows: list[Row]) -> Any:
         cell = (row.noise, row.family, str(row.dim), f"{row.ratio:g}")
         if previous not in (None, cell):
             out.add_section()
-        out.add_row(*(cell if cell != previous else ("",) * 4), *_texts(row), style="red" if row.agrees is False else None)
+        out.add_row(
+            *(cell if cell != previous else ("",) * 4),
+            *_texts(row),
+            style="red" if row.agrees is False else None,
+        )
         previous = cell
     return out
 

@@ -13,7 +13,9 @@ from phenes.bench.generation.rows import REFERENCE, SECTIONS, Row, Settings, Tim
 from phenes.bench.generation.timing import quartiles, rounds
 
 
-def run(settings: Settings, progress: Callable[[int, int], None] = lambda done, total: None) -> list[Row]:
+def run(
+    settings: Settings, progress: Callable[[int, int], None] = lambda done, total: None
+) -> list[Row]:
     """Peers, pieces and growth. `progress(done, total)` is called after each round."""
     growth_rounds = min(settings.repeats, 3)  # slow, and steady enough
     total, done, rows = len(settings.dims) * settings.repeats + growth_rounds, 0, []
@@ -25,7 +27,9 @@ def run(settings: Settings, progress: Callable[[int, int], None] = lambda done, 
 
     for d in settings.dims:
         rows += compare(d, settings, step)
-    return rows + scaling(settings.scaling_dims, settings.full_dims, settings.popsize, growth_rounds, step)
+    return rows + scaling(
+        settings.scaling_dims, settings.full_dims, settings.popsize, growth_rounds, step
+    )
 
 
 def compare(d: int, settings: Settings, step: Callable[[], None] = lambda: None) -> list[Row]:
@@ -36,7 +40,10 @@ def compare(d: int, settings: Settings, step: Callable[[], None] = lambda: None)
         timed += timed_pieces(d, n) if d in settings.pieces_dims else []
         seconds = rounds(timed, repeats, seed, step)
     rows = [_row(c, d, seconds[c.name], seconds[REFERENCE]) for c in timed]
-    return sorted(rows + [Row(SECTIONS[0], name, d, note="not installed") for name in missing], key=lambda row: SECTIONS.index(row.section))
+    return sorted(
+        rows + [Row(SECTIONS[0], name, d, note="not installed") for name in missing],
+        key=lambda row: SECTIONS.index(row.section),
+    )
 
 
 def _everybody(d: int, n: int) -> tuple[list[Timed], list[str]]:
@@ -44,7 +51,11 @@ def _everybody(d: int, n: int) -> tuple[list[Timed], list[str]]:
     for module, names, make in (
         ("cma", ["pycma"], pycma),
         ("cmaes", ["cmaes"], cmaes),
-        ("evosax.algorithms", ["evosax CMA_ES, compiled loop", "evosax CMA_ES, ask and tell"], evosax),
+        (
+            "evosax.algorithms",
+            ["evosax CMA_ES, compiled loop", "evosax CMA_ES, ask and tell"],
+            evosax,
+        ),
     ):
         try:
             everybody += make(importlib.import_module(module), d, n)

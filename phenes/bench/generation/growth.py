@@ -23,18 +23,34 @@ def scaling(
     repeats: int = 5,
     step: Callable[[], None] = lambda: None,
 ) -> list[Row]:
-    """Time and memory of one compiled generation (tell, ask, f): isotropic and diagonal search at `dims`, full at `full_dims`."""
+    """Time and memory of one compiled generation (tell, ask, f): isotropic and diagonal search at
+    `dims`, full at `full_dims`.
+    """
     families = {
         "isotropic": (lambda d: IsotropicGaussian(start_of(d), 0.5), dims),
         "diagonal": (lambda d: DiagonalGaussian(start_of(d), 0.5), dims),
         "full": (full_search, full_dims),
     }
     with jax.enable_x64(True):
-        cells = {(name, d): compile_generation(set_up(make(d), popsize)) for name, (make, ds) in families.items() for d in ds}
-        timed = [Timed("growth", f"{name} {d}", cell.generations, cell.start) for (name, d), cell in cells.items()]
+        cells = {
+            (name, d): compile_generation(set_up(make(d), popsize))
+            for name, (make, ds) in families.items()
+            for d in ds
+        }
+        timed = [
+            Timed("growth", f"{name} {d}", cell.generations, cell.start)
+            for (name, d), cell in cells.items()
+        ]
         seconds = rounds(timed, repeats, 0, step)
     return [
-        Row("growth", f"{name} search", d, *quartiles(seconds[f"{name} {d}"]), memory=cells[name, d].memory, exponent=exponent)
+        Row(
+            "growth",
+            f"{name} search",
+            d,
+            *quartiles(seconds[f"{name} {d}"]),
+            memory=cells[name, d].memory,
+            exponent=exponent,
+        )
         for name, (_, ds) in families.items()
         for exponent in [_exponent(ds, [seconds[f"{name} {d}"] for d in ds])]
         for d in ds
@@ -60,8 +76,11 @@ def compile_generation(setup: Setup) -> Compiled:
     generations = min(max(10_000 // setup.q.dim, 1), 20)
 
     def start(seed: int) -> Callable[[], Any]:
-        # as everywhere, one generation goes before, untimed: the neighbour may have left a gigabyte to be given back
-        return from_second(lambda _: jax.block_until_ready(compiled(key, state, batch)), None, generations)
+        # as everywhere, one generation goes before, untimed: the neighbour may have left a gigabyte
+        # to be given back
+        return from_second(
+            lambda _: jax.block_until_ready(compiled(key, state, batch)), None, generations
+        )
 
     memory, cost = compiled.memory_analysis(), compiled.cost_analysis()
     assert memory is not None, "the CPU compiler always gives one"

@@ -49,7 +49,9 @@ def pycma(cma: Any, d: int, n: int) -> list[Timed]:
             return strategy
 
         options = {"popsize": n, "seed": seed + 1, "verbose": -9}
-        return from_second(generation, cma.CMAEvolutionStrategy(np.full(d, 2.0), 0.5, options), host_length(d))
+        return from_second(
+            generation, cma.CMAEvolutionStrategy(np.full(d, 2.0), 0.5, options), host_length(d)
+        )
 
     return [Timed("generation", "pycma", host_length(d), start)]
 
@@ -101,7 +103,11 @@ def evosax(algorithms: Any, d: int, n: int) -> list[Timed]:
         with lenient():
             keys = iter(list(jax.random.split(jax.random.key(seed), 2 * (1 + host_length(d)))))
             host = from_second(
-                lambda state: generation(state, (next(keys), next(keys)), lambda x: jnp.asarray(_sphere_of_all(np.asarray(x)))),
+                lambda state: generation(
+                    state,
+                    (next(keys), next(keys)),
+                    lambda x: jnp.asarray(_sphere_of_all(np.asarray(x))),
+                ),
                 fresh(seed),
                 host_length(d),
             )

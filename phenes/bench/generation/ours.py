@@ -35,7 +35,8 @@ def set_up(q: Any, n: int, estimator: Any = phenotype) -> Setup:
 
 
 def start_of(d: int) -> Array:
-    # of a stated dtype: jnp.full(d, 2.0) is weakly typed, and ask and tell would be compiled a second time for what comes after it
+    # of a stated dtype: jnp.full(d, 2.0) is weakly typed, and ask and tell would be compiled a
+    # second time for what comes after it
     return jnp.full(d, 2.0, jnp.result_type(float))
 
 
@@ -44,16 +45,33 @@ def full_search(d: int) -> Gaussian:
 
 
 def contenders(d: int, n: int) -> list[Timed]:
-    setups = {"PAES": set_up(full_search(d), n, phenotype), "ES": set_up(full_search(d), n, genotype)}
+    setups = {
+        "PAES": set_up(full_search(d), n, phenotype),
+        "ES": set_up(full_search(d), n, genotype),
+    }
     paes = setups["PAES"]
     # asking is the same for both: one compilation
-    ask = jax.jit(lambda key, state: paes.problem.realise(key, state.generation, paes.strategy.ask(key, state)))
+    ask = jax.jit(
+        lambda key, state: paes.problem.realise(
+            key, state.generation, paes.strategy.ask(key, state)
+        )
+    )
     loops = [
-        Timed("generation", f"phenes {name}, compiled loop", loop_length(d), _compiled(setup, loop_length(d)))
+        Timed(
+            "generation",
+            f"phenes {name}, compiled loop",
+            loop_length(d),
+            _compiled(setup, loop_length(d)),
+        )
         for name, setup in setups.items()
     ]
     hosts = [
-        Timed("generation", f"phenes {name}, ask and tell", host_length(d), _asked(setup, ask, host_length(d)))
+        Timed(
+            "generation",
+            f"phenes {name}, ask and tell",
+            host_length(d),
+            _asked(setup, ask, host_length(d)),
+        )
         for name, setup in setups.items()
     ]
     return loops + hosts
@@ -69,7 +87,9 @@ def _compiled(setup: Setup, steps: int) -> Callable[[int], Callable[[], Any]]:
     return start
 
 
-def _asked(setup: Setup, ask: Callable[..., Batch], steps: int) -> Callable[[int], Callable[[], Any]]:
+def _asked(
+    setup: Setup, ask: Callable[..., Batch], steps: int
+) -> Callable[[int], Callable[[], Any]]:
     """Two compiled functions, called from Python around a NumPy objective."""
     tell = jax.jit(setup.strategy.tell)
 
@@ -78,7 +98,9 @@ def _asked(setup: Setup, ask: Callable[..., Batch], steps: int) -> Callable[[int
 
         def generation(state: State) -> State:
             batch = ask(key, state)
-            return tell(state, batch._replace(f=jnp.asarray(-np.sum(np.asarray(batch.x) ** 2, axis=1))))[0]
+            return tell(
+                state, batch._replace(f=jnp.asarray(-np.sum(np.asarray(batch.x) ** 2, axis=1)))
+            )[0]
 
         return from_second(generation, setup.strategy.init(setup.q), steps)
 
@@ -86,10 +108,16 @@ def _asked(setup: Setup, ask: Callable[..., Batch], steps: int) -> Callable[[int
 
 
 def population(problem: OIU, strategy: Strategy, state: State) -> Batch:
-    """One with the right shapes, from NumPy: a program for each shape that is run only once would be most of the benchmark's time."""
+    """One with the right shapes, from NumPy: a program for each shape that is run only once would
+    be most of the benchmark's time.
+    """
     key, rng = jax.random.key(0), np.random.default_rng(0)
-    shapes = jax.eval_shape(lambda: problem.realise(key, state.generation, strategy.ask(key, state)))
+    shapes = jax.eval_shape(
+        lambda: problem.realise(key, state.generation, strategy.ask(key, state))
+    )
     xi = rng.standard_normal(shapes.xi.shape)
     theta = 2.0 + 0.5 * xi
     x = theta + NOISE * rng.standard_normal(xi.shape)
-    return jax.tree.map(jnp.asarray, Batch(theta, x, -np.sum(x**2, axis=1), xi, generation_keys(key, 0).estimator))
+    return jax.tree.map(
+        jnp.asarray, Batch(theta, x, -np.sum(x**2, axis=1), xi, generation_keys(key, 0).estimator)
+    )

@@ -19,7 +19,9 @@ from phenes.strategy import generation_keys
 
 
 def timed_pieces(d: int, n: int) -> list[Timed]:
-    """The stations of a generation, each alone in a compiled loop. Together they may take longer than the whole, where work is shared."""
+    """The stations of a generation, each alone in a compiled loop. Together they may take longer
+    than the whole, where work is shared.
+    """
     problem, strategy, q = set_up(full_search(d), n)
     state, p = strategy.init(q), problem.p
     key, optimiser = jax.random.key(0), optax.sgd(RATE)
@@ -50,22 +52,38 @@ def timed_pieces(d: int, n: int) -> list[Timed]:
         "theta and x": (sample, (q, batch.xi, batch.xi)),
         "f": (problem.evaluate, (batch.x,)),
         "weighting": (lambda f: weigh(weightings.log_ranks, f), (batch.f,)),
-        "estimator, phenotype": (lambda q, x, w: phenotype(p, q, batch._replace(x=x), w), (q, batch.x, w)),
-        "estimator, genotype": (lambda q, theta, w: genotype(p, q, batch._replace(theta=theta), w), (q, batch.theta, w)),
+        "estimator, phenotype": (
+            lambda q, x, w: phenotype(p, q, batch._replace(x=x), w),
+            (q, batch.x, w),
+        ),
+        "estimator, genotype": (
+            lambda q, theta, w: genotype(p, q, batch._replace(theta=theta), w),
+            (q, batch.theta, w),
+        ),
         "metric": (lambda q, g: metric.natural(p, q, g), (q, g)),
         "move": (move, (q, direction)),
     }
-    return [Timed("pieces", name, loop_length(d), repeated(piece, args, loop_length(d))) for name, (piece, args) in pieces.items()]
+    return [
+        Timed("pieces", name, loop_length(d), repeated(piece, args, loop_length(d)))
+        for name, (piece, args) in pieces.items()
+    ]
 
 
-def repeated(piece: Callable[..., Any], args: tuple[Any, ...], steps: int) -> Callable[[int], Callable[[], Any]]:
+def repeated(
+    piece: Callable[..., Any], args: tuple[Any, ...], steps: int
+) -> Callable[[int], Callable[[], Any]]:
     @jax.jit
     def loop(args):
-        empty = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), jax.eval_shape(piece, *args))
+        empty = jax.tree.map(
+            lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), jax.eval_shape(piece, *args)
+        )
 
         def body(_, i):
             # what does not change from one turn to the next would be computed once, before the loop
-            return piece(*jax.tree.map(lambda leaf: leaf + i.astype(leaf.dtype) * _tiny(leaf), args)), None
+            return (
+                piece(*jax.tree.map(lambda leaf: leaf + i.astype(leaf.dtype) * _tiny(leaf), args)),
+                None,
+            )
 
         return lax.scan(body, empty, jnp.arange(steps))[0]
 

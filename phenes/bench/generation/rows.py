@@ -10,8 +10,9 @@ REFERENCE = "phenes PAES, compiled loop"
 
 @dataclass(frozen=True)
 class Settings:
-    """repeats: rounds. pieces_dims: those of `dims` where the time inside a generation is taken apart. scaling_dims, full_dims: dimensions
-    for the growth of isotropic and diagonal search, and of full covariance."""
+    """repeats: rounds. pieces_dims: those of `dims` where the time inside a generation is taken
+    apart. scaling_dims, full_dims: dimensions for the growth of isotropic and diagonal search, and
+    of full covariance."""
 
     dims: tuple[int, ...] = (10, 40, 100, 400)
     popsize: int = 100
@@ -23,7 +24,10 @@ class Settings:
 
     def __post_init__(self):
         if self.popsize < 4 or self.repeats < 1:
-            raise ValueError(f"popsize must be at least 4 and repeats at least 1, got {self.popsize} and {self.repeats}")
+            raise ValueError(
+                f"popsize must be at least 4 and repeats at least 1, got {self.popsize} and"
+                f" {self.repeats}"
+            )
 
     @classmethod
     def quick(cls) -> "Settings":
@@ -32,9 +36,11 @@ class Settings:
 
 @dataclass(frozen=True)
 class Row:
-    """Seconds for a generation: median of the rounds, with quartiles; ratio: to PAES as a compiled loop, in the same rounds.
+    """Seconds for a generation: median of the rounds, with quartiles; ratio: to PAES as a compiled
+    loop, in the same rounds.
 
-    memory: bytes of temporaries of the compiled program. exponent: of time against dimension, fitted over the family's rows.
+    memory: bytes of temporaries of the compiled program. exponent: of time against dimension,
+    fitted over the family's rows.
     """
 
     section: str
@@ -52,9 +58,11 @@ class Row:
 
 
 class Timed(NamedTuple):
-    """start(seed) makes a fresh run and warms it up, outside the clock; calling what it returns does `generations` of them.
+    """start(seed) makes a fresh run and warms it up, outside the clock; calling what it returns
+    does `generations` of them.
 
-    Warm: the first generation of CMA-ES samples from the identity, without an eigendecomposition, and is not like those that follow.
+    Warm: the first generation of CMA-ES samples from the identity, without an eigendecomposition,
+    and is not like those that follow.
     """
 
     section: str

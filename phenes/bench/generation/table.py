@@ -10,7 +10,10 @@ def table(rows: list[Row]) -> Any:
     """For people, as a `rich` table."""
     from rich.table import Table
 
-    out = Table(title="One generation: median of the rounds (quartiles)", caption=f"ratio: to {REFERENCE}, in the same rounds")
+    out = Table(
+        title="One generation: median of the rounds (quartiles)",
+        caption=f"ratio: to {REFERENCE}, in the same rounds",
+    )
     for name in ("what", "d", "time", "ratio", "memory", "exponent of time in d"):
         out.add_column(name, justify="left" if name == "what" else "right")
     previous = None
@@ -27,9 +30,20 @@ def _texts(row: Row) -> list[str]:
     if row.seconds is None:
         return [name, str(row.dim), row.note, "", "", ""]
     seconds = f"{_duration(row.seconds)} ({_duration(row.low)} to {_duration(row.high)})"
-    ratio = "" if row.ratio is None else f"{row.ratio:.3g} ({row.ratio_low:.3g} to {row.ratio_high:.3g})"
+    ratio = (
+        ""
+        if row.ratio is None
+        else f"{row.ratio:.3g} ({row.ratio_low:.3g} to {row.ratio_high:.3g})"
+    )
     memory = "" if row.memory is None else f"{row.memory / 2**20:.3g} MiB"
-    return [name, str(row.dim), seconds, ratio, memory, "" if row.exponent is None else f"{row.exponent:.2f}"]
+    return [
+        name,
+        str(row.dim),
+        seconds,
+        ratio,
+        memory,
+        "" if row.exponent is None else f"{row.exponent:.2f}",
+    ]
 
 
 def _duration(seconds: float | None) -> str:
@@ -40,4 +54,8 @@ def _duration(seconds: float | None) -> str:
 
 def as_json(rows: list[Row]) -> dict[str, Any]:
     """Plain numbers and strings."""
-    return {"benchmark": "generation", "reference": REFERENCE, "rows": [asdict(row) for row in rows]}
+    return {
+        "benchmark": "generation",
+        "reference": REFERENCE,
+        "rows": [asdict(row) for row in rows],
+    }

@@ -11,7 +11,9 @@ import numpy as np
 from phenes.bench.generation.rows import Timed
 
 
-def rounds(contenders: list[Timed], repeats: int, seed: int, step: Callable[[], None]) -> dict[str, list[float]]:
+def rounds(
+    contenders: list[Timed], repeats: int, seed: int, step: Callable[[], None]
+) -> dict[str, list[float]]:
     """Seconds for a generation, by contender and round."""
     for contender in contenders:
         contender.start(seed)()  # compile

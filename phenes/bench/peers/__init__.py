@@ -1,4 +1,5 @@
-"""phenes beside the libraries that people use today, on BBOB under input noise: run -> store -> verdicts, picture, report.
+"""phenes beside the libraries that people use today, on BBOB under input noise: run -> store ->
+verdicts, picture, report.
 
 path = peers.run(peers.Settings(dims=(10,), sigmas=(0.1,)), Path("out/peers"), resume=True)
 """

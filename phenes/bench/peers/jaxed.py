@@ -1,7 +1,8 @@
-"""Contenders that are written in JAX: ask and tell compiled once for a dimension, f evaluated between them as for everybody.
+"""Contenders that are written in JAX: ask and tell compiled once for a dimension, f evaluated
+between them as for everybody.
 
-The whole run as one compiled loop would be a little faster, and would have to be compiled anew for each function, which takes longer
-than the run.
+The whole run as one compiled loop would be a little faster, and would have to be compiled anew for
+each function, which takes longer than the run.
 """
 
 import functools
@@ -19,21 +20,27 @@ from phenes.bench.peers.world import World
 
 
 class Evosax:
-    """An algorithm of evosax, told theta: it is given back the population that it asked. It has no criteria to stop by."""
+    """An algorithm of evosax, told theta: it is given back the population that it asked. It has no
+    criteria to stop by.
+    """
 
     def __init__(self, start: Start, name: str, popsize: int):
         with lenient():
             self.algorithm, parameters = _evosax(name, popsize, start.mean.size)
             self.parameters = parameters.replace(std_init=jnp.asarray(start.sigma0))
-            state = self.algorithm.init(jax.random.key(0), jnp.asarray(start.mean), self.parameters)  # the key is not used
-            self.state = jax.tree.map(lambda leaf: jnp.asarray(leaf, leaf.dtype), state)  # strong dtypes: compiled once
+            # the key is not used
+            state = self.algorithm.init(jax.random.key(0), jnp.asarray(start.mean), self.parameters)
+            # strong dtypes: compiled once
+            self.state = jax.tree.map(lambda leaf: jnp.asarray(leaf, leaf.dtype), state)
         self.keys, self.popsize = _keys(start.seed), popsize
 
     def step(self, world: World) -> None:
         with lenient():
             theta, state = self.algorithm.ask(next(self.keys), self.state, self.parameters)
             _, f = world(np.asarray(theta))
-            self.state, _ = self.algorithm.tell(next(self.keys), theta, jnp.asarray(f), state, self.parameters)
+            self.state, _ = self.algorithm.tell(
+                next(self.keys), theta, jnp.asarray(f), state, self.parameters
+            )
 
     def stopped(self) -> bool:
         return False
@@ -44,7 +51,9 @@ class Evosax:
 
 
 class Paes:
-    """The paper's own method with the settings of its BBOB section: told x, but with a fixed learning rate."""
+    """The paper's own method with the settings of its BBOB section: told x, but with a fixed
+    learning rate.
+    """
 
     popsize = 100
 
@@ -84,11 +93,14 @@ def _paes(popsize: int) -> tuple[Any, Any]:
 
     def strategy(sigma):
         p, optimiser = phenes.inputs.GaussianNoise(sigma), optax.sgd(settings.learning_rate)
-        return phenes.es(p, how.estimator, how.weighting(settings), optimiser, popsize, metric=how.metric)
+        return phenes.es(
+            p, how.estimator, how.weighting(settings), optimiser, popsize, metric=how.metric
+        )
 
     def ask(key, sigma, q):
         each = strategy(sigma)
-        return each.ask(key, each.init(q))  # plain SGD carries nothing from one generation to the next
+        # plain SGD carries nothing from one generation to the next
+        return each.ask(key, each.init(q))
 
     def tell(sigma, q, batch):
         each = strategy(sigma)

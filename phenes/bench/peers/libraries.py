@@ -1,7 +1,9 @@
-"""The libraries that people use today, and phenes, behind one interface: a generation at a time, from a mean and a step size.
+"""The libraries that people use today, and phenes, behind one interface: a generation at a time,
+from a mean and a step size.
 
-Told theta: tell(theta, f(x)), as a user does who has only intended inputs. Told x: tell(x, f(x)), the measured points injected as if they
-had been asked. The recommended point is the mean of the search distribution in both cases, never the luckiest sample.
+Told theta: tell(theta, f(x)), as a user does who has only intended inputs. Told x: tell(x, f(x)),
+the measured points injected as if they had been asked. The recommended point is the mean of the
+search distribution in both cases, never the luckiest sample.
 """
 
 import math
@@ -13,7 +15,9 @@ from phenes.bench.peers.world import Exhausted, World
 
 
 class Start(NamedTuple):
-    """Where a run begins. grown: how many times the population is to be as large as it was in the first run. bounds: [d, 2], of theta."""
+    """Where a run begins. grown: how many times the population is to be as large as it was in the
+    first run. bounds: [d, 2], of theta.
+    """
 
     mean: np.ndarray
     sigma0: float
@@ -73,9 +77,11 @@ class Pycma:
 
 
 class PycmaNoiseHandler(Pycma):
-    """pycma with its NoiseHandler: some of the population is evaluated again; more evaluations and a larger step where ranks change.
+    """pycma with its NoiseHandler: some of the population is evaluated again; more evaluations and
+    a larger step where ranks change.
 
-    Repeated evaluations are averaged by their mean, since E f is what is wanted; the default, their median, aims at something else.
+    Repeated evaluations are averaged by their mean, since E f is what is wanted; the default, their
+    median, aims at something else.
     """
 
     LARGEST = 30  # evaluations of one point, as in pycma's own example
@@ -84,23 +90,36 @@ class PycmaNoiseHandler(Pycma):
         import cma
 
         super().__init__(start)
-        self.handler = cma.NoiseHandler(start.mean.size, maxevals=[1, 1, self.LARGEST], aggregate=np.mean, parallel=True)
+        self.handler = cma.NoiseHandler(
+            start.mean.size, maxevals=[1, 1, self.LARGEST], aggregate=np.mean, parallel=True
+        )
 
     def step(self, world: World) -> None:
         theta, k = self.es.ask(), int(self.handler.evaluations)
         f = world(np.repeat(theta, k, axis=0))[1].reshape(-1, k).mean(axis=1).tolist()
         self.es.tell(theta, f)
-        self.es.sigma *= self.handler(theta, f, lambda points: world(np.asarray(points))[1], self.es.ask)
+        self.es.sigma *= self.handler(
+            theta, f, lambda points: world(np.asarray(points))[1], self.es.ask
+        )
 
 
 class Cmaes:
     """cmaes.CMA. `popsize` None is its default."""
 
-    def __init__(self, start: Start, popsize: int | None = None, lr_adapt: bool = False, told_x: bool = False):
+    def __init__(
+        self, start: Start, popsize: int | None = None, lr_adapt: bool = False, told_x: bool = False
+    ):
         import cmaes
 
         n = start.grown * (popsize or default_popsize(start.mean.size))
-        self.cma = cmaes.CMA(start.mean, start.sigma0, start.bounds, population_size=n, seed=start.seed, lr_adapt=lr_adapt)
+        self.cma = cmaes.CMA(
+            start.mean,
+            start.sigma0,
+            start.bounds,
+            population_size=n,
+            seed=start.seed,
+            lr_adapt=lr_adapt,
+        )
         self.told_x = told_x
 
     def step(self, world: World) -> None:
@@ -121,7 +140,9 @@ class Cmaes:
 
 
 class Phenes:
-    """phenes.Optimizer with its defaults. It restarts by itself, and when it says that it is done it is."""
+    """phenes.Optimizer with its defaults. It restarts by itself, and when it says that it is done
+    it is.
+    """
 
     def __init__(self, start: Start, budget: int, told_x: bool = True, popsize: int | None = None):
         from phenes.inputs import GaussianNoise
@@ -129,7 +150,13 @@ class Phenes:
 
         noise: Any = GaussianNoise(start.noise) if start.noise else None
         self.opt = Optimizer(
-            x0=start.mean, sigma0=start.sigma0, noise=noise, bounds=start.bounds, popsize=popsize, budget=budget, seed=start.seed
+            x0=start.mean,
+            sigma0=start.sigma0,
+            noise=noise,
+            bounds=start.bounds,
+            popsize=popsize,
+            budget=budget,
+            seed=start.seed,
         )
         self.told_x, self.left = told_x, budget
 

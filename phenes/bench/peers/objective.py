@@ -1,7 +1,9 @@
-"""f on whole populations, and F = E f at recommended points, compiled once for a function and dimension.
+"""f on whole populations, and F = E f at recommended points, compiled once for a function and
+dimension.
 
-F is measured with the same draws of the noise for everybody, in antithetic pairs: differences between two points that lie close
-together, or on a function that is nearly quadratic, are then known far better than F itself.
+F is measured with the same draws of the noise for everybody, in antithetic pairs: differences
+between two points that lie close together, or on a function that is nearly quadratic, are then
+known far better than F itself.
 """
 
 import functools
@@ -18,7 +20,9 @@ from phenes import problems
 from phenes.bench.peers.settings import Problem, Settings
 
 CHUNK = 256  # pairs evaluated together: they fit the cache
-PAD = 16  # populations are padded to a power of two of at least this, points to a multiple: few shapes, few compilations
+# populations are padded to a power of two of at least this, points to a multiple: few shapes, few
+# compilations
+PAD = 16
 
 
 class Objective:
@@ -51,7 +55,9 @@ class Objective:
         """F at each point."""
         return self._each(points, lambda pairs: pairs[:, : self.pairs].mean(axis=1))
 
-    def compared(self, points: Float[np.ndarray, "k d"], reference: Float[np.ndarray, " d"]) -> tuple[np.ndarray, np.ndarray]:
+    def compared(
+        self, points: Float[np.ndarray, "k d"], reference: Float[np.ndarray, " d"]
+    ) -> tuple[np.ndarray, np.ndarray]:
         """F(point) - F(reference) and its standard error, over pairs."""
         before = self._each(reference[None], lambda pairs: pairs)[0, : self.pairs]
         difference = self._each(points, lambda pairs: pairs)[:, : self.pairs] - before
@@ -70,7 +76,9 @@ class Objective:
 
 
 def _function_of(function: int, dim: int) -> Callable[[Any, Any], Any]:
-    """(data of an instance, x [d]) -> f(x) - f_opt: a compiled program then serves all instances."""
+    """(data of an instance, x [d]) -> f(x) - f_opt: a compiled program then serves all
+    instances.
+    """
     treedef = jax.tree.structure(problems.bbob(function, dim))
 
     def gap(leaves, x):
@@ -91,8 +99,10 @@ def _pairs(function: int, dim: int) -> Callable[..., Any]:
     gap = _function_of(function, dim)
 
     def values(leaves, points, errors):
-        pair = lambda point, e: 0.5 * (gap(leaves, point + e) + gap(leaves, point - e))  # noqa: E731
-        at = lambda point: lax.map(lambda chunk: jax.vmap(lambda e: pair(point, e))(chunk), errors).ravel()  # noqa: E731
+        pair = lambda point, e: 0.5 * (gap(leaves, point + e) + gap(leaves, point - e))  # noqa: E731  # noqa: E731
+        at = lambda point: lax.map(
+            lambda chunk: jax.vmap(lambda e: pair(point, e))(chunk), errors
+        ).ravel()
         return lax.map(at, points)
 
     return jax.jit(values)

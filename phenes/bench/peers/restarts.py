@@ -1,6 +1,8 @@
-"""What those do who know these libraries: start again with twice the population when a run has stopped itself, until the budget is used.
+"""What those do who know these libraries: start again with twice the population when a run has
+stopped itself, until the budget is used.
 
-The recommended point is the mean of the run whose E f looks best, estimated without further evaluations by the mean of its last values.
+The recommended point is the mean of the run whose E f looks best, estimated without further
+evaluations by the mean of its last values.
 """
 
 from collections.abc import Callable
@@ -12,7 +14,8 @@ from phenes.bench.peers.world import World
 
 WINDOW = 300  # values behind an estimate, or ten generations if that is more
 LARGEST = 64  # times the first population
-# a covariance that lost its definiteness, a point beyond what the library allows: the run is over, its answer is kept
+# a covariance that lost its definiteness, a point beyond what the library allows: the run is over,
+# its answer is kept
 BROKEN = (np.linalg.LinAlgError, AssertionError, ArithmeticError, ValueError)
 
 
@@ -22,11 +25,14 @@ class Restarts:
     restarts, broken: how often, and how often because of an error.
     """
 
-    def __init__(self, make: Callable[[Start], Search], first: Start, elsewhere: Callable[[], np.ndarray]):
+    def __init__(
+        self, make: Callable[[Start], Search], first: Start, elsewhere: Callable[[], np.ndarray]
+    ):
         self.make, self.now, self.elsewhere = make, first, elsewhere
         self.search = make(first)
         self.restarts, self.broken = 0, 0
-        self.best: tuple[float, np.ndarray] | None = None  # estimate and mean of the best run that has ended
+        # estimate and mean of the best run that has ended
+        self.best: tuple[float, np.ndarray] | None = None
         self._sane = first.mean
 
     def step(self, world: World) -> None:
@@ -41,7 +47,9 @@ class Restarts:
             self._again(world)
 
     def recommended(self, world: World) -> np.ndarray:
-        """Of the present run, unless one that has ended looks better, or the present one is too young to tell."""
+        """Of the present run, unless one that has ended looks better, or the present one is too
+        young to tell.
+        """
         if self.best is None:
             return self._sane
         estimate, count = world.recent(self._window)
@@ -59,5 +67,7 @@ class Restarts:
         world.forget()
         self.restarts += 1
         mean = self.elsewhere()
-        self.now = self.now._replace(mean=mean, seed=self.now.seed + 1000, grown=min(2 * self.now.grown, LARGEST))
+        self.now = self.now._replace(
+            mean=mean, seed=self.now.seed + 1000, grown=min(2 * self.now.grown, LARGEST)
+        )
         self.search, self._sane = self.make(self.now), mean

@@ -1,11 +1,14 @@
-"""Who wins: phenes against the best of its rivals, target by target, then one verdict for each function.
+"""Who wins: phenes against the best of its rivals, target by target, then one verdict for each
+function.
 
-At every target the rival with the fewest evaluations (median over seeds) stands for all of them: nobody could have chosen it beforehand.
-A target that only one side reached counts with twice the budget for the other; one that neither reached, or that the measurement of F
-cannot resolve, does not count. The speed-up on a function is the geometric mean over its targets and instances of evaluations of the
-best rival / evaluations of phenes: above 1.1 a win, below 1/1.1 a loss, a tie between. Where a target is reached by some seeds only, the
-median turns on a single seed, and the best of many rivals is the luckiest of them; the same is therefore counted by expected running
-time too, which is all evaluations spent on the target over the number of seeds that reached it.
+At every target the rival with the fewest evaluations (median over seeds) stands for all of them:
+nobody could have chosen it beforehand. A target that only one side reached counts with twice the
+budget for the other; one that neither reached, or that the measurement of F cannot resolve, does
+not count. The speed-up on a function is the geometric mean over its targets and instances of
+evaluations of the best rival / evaluations of phenes: above 1.1 a win, below 1/1.1 a loss, a tie
+between. Where a target is reached by some seeds only, the median turns on a single seed, and the
+best of many rivals is the luckiest of them; the same is therefore counted by expected running time
+too, which is all evaluations spent on the target over the number of seeds that reached it.
 """
 
 import math
@@ -34,11 +37,16 @@ class Group(NamedTuple):
 
     @property
     def name(self) -> str:
-        return f"d = {self.dim}, sigma = {self.sigma:g}, {'held-out' if self.held_out else 'tuning'} instances"
+        return (
+            f"d = {self.dim}, sigma = {self.sigma:g}, {'held-out' if self.held_out else 'tuning'}"
+            " instances"
+        )
 
 
 class Duel(NamedTuple):
-    """One target of one problem: evaluations of phenes and of the best rival, infinite if not reached."""
+    """One target of one problem: evaluations of phenes and of the best rival, infinite if not
+    reached.
+    """
 
     problem: Problem
     target: int
@@ -49,7 +57,9 @@ class Duel(NamedTuple):
 
 
 class Measure(NamedTuple):
-    """How the runs of one contender become one number: typical(times [targets, seeds], budget); never(budget, seeds) for infinity."""
+    """How the runs of one contender become one number: typical(times [targets, seeds], budget);
+    never(budget, seeds) for infinity.
+    """
 
     name: str
     typical: Callable[[np.ndarray, int], np.ndarray]
@@ -59,10 +69,14 @@ class Measure(NamedTuple):
 def _expected(times: np.ndarray, budget: int) -> np.ndarray:
     """Of a run that is started again until it succeeds."""
     reached = np.sum(np.isfinite(times), axis=1)
-    return np.where(reached > 0, np.sum(np.minimum(times, budget), axis=1) / np.maximum(reached, 1), np.inf)
+    return np.where(
+        reached > 0, np.sum(np.minimum(times, budget), axis=1) / np.maximum(reached, 1), np.inf
+    )
 
 
-MEDIAN = Measure("median", lambda times, budget: np.median(times, axis=1), lambda budget, seeds: PENALTY * budget)
+MEDIAN = Measure(
+    "median", lambda times, budget: np.median(times, axis=1), lambda budget, seeds: PENALTY * budget
+)
 # as if one seed had succeeded with its last evaluation
 EXPECTED = Measure("expected running time", _expected, lambda budget, seeds: float(budget * seeds))
 
@@ -77,7 +91,11 @@ class Verdict:
 
     @property
     def speedup(self) -> float:
-        return math.exp(np.mean([math.log(duel.ratio) for duel in self.duels])) if self.duels else math.nan
+        return (
+            math.exp(np.mean([math.log(duel.ratio) for duel in self.duels]))
+            if self.duels
+            else math.nan
+        )
 
     @property
     def verdict(self) -> str:
@@ -118,32 +136,60 @@ def outcome(ratio: float) -> str:
 
 
 def groups(results: Results) -> list[Group]:
-    return sorted({Group(p.dim, p.sigma, held_out(p.instance)) for p in results.problems if OURS in results.parts[p]})
+    return sorted(
+        {
+            Group(p.dim, p.sigma, held_out(p.instance))
+            for p in results.problems
+            if OURS in results.parts[p]
+        }
+    )
 
 
 def problems_of(results: Results, group: Group) -> list[Problem]:
     return [p for p in results.problems if Group(p.dim, p.sigma, held_out(p.instance)) == group]
 
 
-def table(results: Results, group: Group, rivals: Collection[str] = RIVALS, measure: Measure = MEDIAN) -> Table:
-    problems = [p for p in problems_of(results, group) if OURS in results.parts[p] and set(rivals) & set(results.parts[p])]
-    present = tuple(name for name in PEERS if name in rivals and any(name in results.parts[p] for p in problems))
+def table(
+    results: Results, group: Group, rivals: Collection[str] = RIVALS, measure: Measure = MEDIAN
+) -> Table:
+    problems = [
+        p
+        for p in problems_of(results, group)
+        if OURS in results.parts[p] and set(rivals) & set(results.parts[p])
+    ]
+    present = tuple(
+        name for name in PEERS if name in rivals and any(name in results.parts[p] for p in problems)
+    )
     functions = sorted({p.function for p in problems})
-    return Table(group, present, tuple(_verdict(results, [p for p in problems if p.function == f], present, measure) for f in functions))
+    return Table(
+        group,
+        present,
+        tuple(
+            _verdict(results, [p for p in problems if p.function == f], present, measure)
+            for f in functions
+        ),
+    )
 
 
-def _verdict(results: Results, problems: Sequence[Problem], rivals: Sequence[str], measure: Measure) -> Verdict:
+def _verdict(
+    results: Results, problems: Sequence[Problem], rivals: Sequence[str], measure: Measure
+) -> Verdict:
     duels = [duel for problem in problems for duel in _duels(results, problem, rivals, measure)]
     unresolved = sum(int(np.sum(~results.resolved(problem))) for problem in problems)
     return Verdict(problems[0].function, tuple(duels), unresolved)
 
 
-def _duels(results: Results, problem: Problem, rivals: Sequence[str], measure: Measure) -> list[Duel]:
+def _duels(
+    results: Results, problem: Problem, rivals: Sequence[str], measure: Measure
+) -> list[Duel]:
     present = [name for name in rivals if name in results.parts[problem]]
     budget = results.budget(problem)
     mine, *others = (results.times(problem, name) for name in (OURS, *present))
     never = measure.never(budget, mine.shape[1])
-    ours, theirs = measure.typical(mine, budget), np.array([measure.typical(times, budget) for times in others])
+    ours, theirs = (
+        measure.typical(mine, budget),
+        np.array([measure.typical(times, budget) for times in others]),
+    )
     duels = []
     for k in np.flatnonzero(results.resolved(problem)):
         first = int(np.argmin(theirs[:, k]))
@@ -155,8 +201,14 @@ def _duels(results: Results, problem: Problem, rivals: Sequence[str], measure: M
 
 
 def solved(results: Results, group: Group, peer: str, evaluations: np.ndarray) -> np.ndarray:
-    """The share of (function, instance, target, seed) reached within so many evaluations for each dimension."""
-    times = [results.times(p, peer)[results.resolved(p)].ravel() / p.dim for p in problems_of(results, group) if peer in results.parts[p]]
+    """The share of (function, instance, target, seed) reached within so many evaluations for each
+    dimension.
+    """
+    times = [
+        results.times(p, peer)[results.resolved(p)].ravel() / p.dim
+        for p in problems_of(results, group)
+        if peer in results.parts[p]
+    ]
     every = np.sort(np.concatenate(times)) if times else np.zeros(0)
     return np.searchsorted(every, evaluations, side="right") / max(every.size, 1)
 

@@ -1,4 +1,6 @@
-"""Places to run on that outlive the program which is killed. All on this machine, on the loopback address."""
+"""Places to run on that outlive the program which is killed. All on this machine, on the loopback
+address.
+"""
 
 import contextlib
 import importlib.util
@@ -10,7 +12,10 @@ NAMES = ("loky", "dask", "ray")
 
 
 def there(name: str) -> bool:
-    return importlib.util.find_spec({"loky": "loky", "dask": "distributed", "ray": "ray"}[name]) is not None
+    return (
+        importlib.util.find_spec({"loky": "loky", "dask": "distributed", "ray": "ray"}[name])
+        is not None
+    )
 
 
 @contextlib.contextmanager
@@ -30,11 +35,17 @@ def _dask(workers: int) -> Iterator[str]:
     from dask import config
     from distributed import LocalCluster
 
-    options: dict[str, Any] = {"dashboard_address": None, "worker_dashboard_address": None, "host": "127.0.0.1", "silence_logs": 50}
+    options: dict[str, Any] = {
+        "dashboard_address": None,
+        "worker_dashboard_address": None,
+        "host": "127.0.0.1",
+        "silence_logs": 50,
+    }
     patience = {
         "distributed.admin.tick.limit": "60s",
         "distributed.comm.timeouts.connect": "60s",
-        "distributed.deploy.lost-worker-timeout": "600s",  # a busy machine may need more than 15 s to start one in its place
+        # a busy machine may need more than 15 s to start one in its place
+        "distributed.deploy.lost-worker-timeout": "600s",
     }
     with (
         config.set(patience),
@@ -49,10 +60,20 @@ def _ray(workers: int) -> Iterator[str]:
 
     import ray
 
-    options: dict[str, Any] = {"include_dashboard": False, "log_to_driver": False, "logging_level": logging.ERROR}
-    here: Any = ray.init(num_cpus=workers, object_store_memory=80 * 1024 * 1024, _node_ip_address="127.0.0.1", **options)
+    options: dict[str, Any] = {
+        "include_dashboard": False,
+        "log_to_driver": False,
+        "logging_level": logging.ERROR,
+    }
+    here: Any = ray.init(
+        num_cpus=workers,
+        object_store_memory=80 * 1024 * 1024,
+        _node_ip_address="127.0.0.1",
+        **options,
+    )
     before = os.environ.get("RAY_ADDRESS")
-    os.environ["RAY_ADDRESS"] = here.address_info["gcs_address"]  # for the program, which connects to it
+    # for the program, which connects to it
+    os.environ["RAY_ADDRESS"] = here.address_info["gcs_address"]
     try:
         yield "ray"
     finally:

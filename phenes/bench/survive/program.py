@@ -1,4 +1,6 @@
-"""The run that is killed: python -m phenes.bench.survive.program CHECKPOINT LOG WORKERS SEED BUDGET."""
+"""The run that is killed: python -m phenes.bench.survive.program CHECKPOINT LOG WORKERS SEED
+BUDGET.
+"""
 
 import os
 import sys
@@ -14,7 +16,9 @@ SECONDS = 0.01  # of an evaluation
 
 
 class Logged:
-    """Sum of squares. A line with the process, its birth and the point when an evaluation starts: appends of a line are atomic."""
+    """Sum of squares. A line with the process, its birth and the point when an evaluation starts:
+    appends of a line are atomic.
+    """
 
     def __init__(self, log: str | None):
         self.log = log
@@ -28,7 +32,9 @@ class Logged:
 
 
 def born(pid: int) -> str:
-    """When a process started, in ticks since the machine did: with it, its number names nobody else. Where the system says so."""
+    """When a process started, in ticks since the machine did: with it, its number names nobody
+    else. Where the system says so.
+    """
     if not Path("/proc/self/stat").exists():
         return "-"
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
@@ -38,9 +44,22 @@ def name(x: np.ndarray) -> str:
     return np.asarray(x, np.float64).tobytes().hex()
 
 
-def solve(seed: int, budget: int, log: str | None = None, workers: Any = None, checkpoint: Path | None = None) -> phenes.Result:
+def solve(
+    seed: int,
+    budget: int,
+    log: str | None = None,
+    workers: Any = None,
+    checkpoint: Path | None = None,
+) -> phenes.Result:
     """max_attempts: here it is not the points that kill the workers."""
-    options = {"budget": budget, "seed": seed, "popsize": 12, "workers": workers, "checkpoint": checkpoint, "max_attempts": 1000}
+    options = {
+        "budget": budget,
+        "seed": seed,
+        "popsize": 12,
+        "workers": workers,
+        "checkpoint": checkpoint,
+        "max_attempts": 1000,
+    }
     return phenes.minimize(Logged(log), np.full(4, 1.5), 0.5, 0.1, **options)
 
 

@@ -1,4 +1,6 @@
-"""What became of the rounds: as a table, as JSON, and as a page of Markdown that is written anew after each round."""
+"""What became of the rounds: as a table, as JSON, and as a page of Markdown that is written anew
+after each round.
+"""
 
 import json
 from dataclasses import asdict
@@ -8,7 +10,17 @@ from typing import Any
 import phenes
 from phenes.bench.survive.rounds import Round, Settings
 
-COLUMNS = ("engine", "runs", "workers killed", "programs killed", "interrupted", "lost", "counted twice", "evaluated again", "same end")
+COLUMNS = (
+    "engine",
+    "runs",
+    "workers killed",
+    "programs killed",
+    "interrupted",
+    "lost",
+    "counted twice",
+    "evaluated again",
+    "same end",
+)
 
 PAGE = """# Runs under fire
 
@@ -32,10 +44,17 @@ and Ray's are not killed.
 def rows(rounds: list[Round]) -> list[tuple[str, ...]]:
     """One for each engine, and one for all."""
     names = list(dict.fromkeys(r.engine for r in rounds))
-    groups = [(name, [r for r in rounds if r.engine == name]) for name in names] + [("all", rounds)] * (len(names) > 1)
+    groups = [(name, [r for r in rounds if r.engine == name]) for name in names] + [
+        ("all", rounds)
+    ] * (len(names) > 1)
     counts = ("of_workers", "of_program", "interrupted", "lost", "doubled", "repeated")
     return [
-        (name, str(len(of)), *(str(sum(getattr(r, count) for r in of)) for count in counts), f"{sum(r.same for r in of)} of {len(of)}")
+        (
+            name,
+            str(len(of)),
+            *(str(sum(getattr(r, count) for r in of)) for count in counts),
+            f"{sum(r.same for r in of)} of {len(of)}",
+        )
         for name, of in groups
     ]
 
@@ -50,8 +69,15 @@ def table(rounds: list[Round]) -> Any:
 
 
 def as_json(rounds: list[Round]) -> dict[str, Any]:
-    plain = [{key: value for key, value in asdict(r).items() if key != "kept"} | {"survived": r.survived} for r in rounds]
-    return {"kills": sum(r.kills for r in rounds), "survived": all(r.survived for r in rounds), "rounds": plain}
+    plain = [
+        {key: value for key, value in asdict(r).items() if key != "kept"} | {"survived": r.survived}
+        for r in rounds
+    ]
+    return {
+        "kills": sum(r.kills for r in rounds),
+        "survived": all(r.survived for r in rounds),
+        "rounds": plain,
+    }
 
 
 def read(folder: Path, settings: Settings) -> list[Round]:
@@ -60,16 +86,26 @@ def read(folder: Path, settings: Settings) -> list[Round]:
     if not path.exists():
         return []
     summary = json.loads(path.read_text())
-    then, now = ({**dict(which), "kills": 0} for which in (summary["settings"], json.loads(json.dumps(asdict(settings)))))
+    then, now = (
+        {**dict(which), "kills": 0}
+        for which in (summary["settings"], json.loads(json.dumps(asdict(settings))))
+    )
     if then != now:
-        raise ValueError(f"{path} is of other settings and cannot be gone on with: {then} then, {now} now")
-    return [Round(**{key: value for key, value in one.items() if key != "survived"}) for one in summary["rounds"]]
+        raise ValueError(
+            f"{path} is of other settings and cannot be gone on with: {then} then, {now} now"
+        )
+    return [
+        Round(**{key: value for key, value in one.items() if key != "survived"})
+        for one in summary["rounds"]
+    ]
 
 
 def write(folder: Path, settings: Settings, rounds: list[Round]) -> None:
     """report.md and summary.json, also of a bench that does not come to its end."""
     failed = sum(not r.survived for r in rounds)
-    verdict = "Every run survived." if not failed else f"{failed} of {len(rounds)} runs did not survive."
+    verdict = (
+        "Every run survived." if not failed else f"{failed} of {len(rounds)} runs did not survive."
+    )
     lines = [" | ".join(cells) for cells in (COLUMNS, ["---"] * len(COLUMNS), *rows(rounds))]
     page = PAGE.format(
         asked=settings.kills,
@@ -82,4 +118,6 @@ def write(folder: Path, settings: Settings, rounds: list[Round]) -> None:
         pause=settings.pause,
     )
     (folder / "report.md").write_text(page)
-    (folder / "summary.json").write_text(json.dumps({"settings": asdict(settings), **as_json(rounds)}, indent=1) + "\n")
+    (folder / "summary.json").write_text(
+        json.dumps({"settings": asdict(settings), **as_json(rounds)}, indent=1) + "\n"
+    )

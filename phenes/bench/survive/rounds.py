@@ -26,7 +26,9 @@ PATIENCE = 300  # seconds without any progress after which a round has failed
 
 @dataclass(frozen=True)
 class Settings:
-    """kills: in all, shared among the engines. budget: evaluations of a run. pause: seconds, the longest between progress and a kill."""
+    """kills: in all, shared among the engines. budget: evaluations of a run. pause: seconds, the
+    longest between progress and a kill.
+    """
 
     kills: int = 200
     engines: tuple[str, ...] = NAMES
@@ -39,7 +41,10 @@ class Settings:
         if unknown:
             raise ValueError(f"engines must be of {', '.join(NAMES)}, got {', '.join(unknown)}")
         if self.kills < 1 or self.budget < 24:
-            raise ValueError(f"kills must be at least 1 and budget at least 24, got {self.kills} and {self.budget}")
+            raise ValueError(
+                f"kills must be at least 1 and budget at least 24, got {self.kills} and"
+                f" {self.budget}"
+            )
 
     @classmethod
     def quick(cls) -> "Settings":
@@ -51,7 +56,9 @@ Seen = tuple[int, set[str]]  # lines of the log, points in the record
 
 @dataclass
 class Round:
-    """What was done to a run, and what became of it: numbers that must be 0, and whether the end was the same."""
+    """What was done to a run, and what became of it: numbers that must be 0, and whether the end
+    was the same.
+    """
 
     engine: str
     seed: int
@@ -83,7 +90,9 @@ def run(
     keep: Callable[[list[Round]], None] = lambda rounds: None,
     before: Sequence[Round] = (),
 ) -> list[Round]:
-    """keep: called with all rounds so far after each. before: those of an earlier call, to go on from."""
+    """keep: called with all rounds so far after each. before: those of an earlier call, to go on
+    from.
+    """
     missing = [name for name in settings.engines if not there(name)]
     if missing:
         raise ValueError(f"{', '.join(missing)} cannot be imported: {install('dask,ray')}")
@@ -121,7 +130,10 @@ def one(this: Round, workers: str, settings: Settings, most: int) -> Round:
                     program = _start(path, log, workers, this.seed, settings.budget)
             said = program.communicate(timeout=PATIENCE)[1]
             if program.returncode:
-                raise RuntimeError(f"the program ended by itself with code {program.returncode}: {said.decode()[-500:]}")
+                raise RuntimeError(
+                    f"the program ended by itself with code {program.returncode}:"
+                    f" {said.decode()[-500:]}"
+                )
         finally:
             _end(program)
         return _judge(this, path, _lines(log), settings.budget)
@@ -131,22 +143,42 @@ def _judge(this: Round, path: Path, lines: list[str], budget: int) -> Round:
     with Store(path, create=False) as store:
         stored = [name(x) for _, part in generations(store.last("minimize")) for x in part["x"]]
     straight = solve(this.seed, budget)
-    again = solve(this.seed, budget, checkpoint=path)  # from the record, and what is missing there anew: only after it was read
-    this.same = bool(np.array_equal(again.x, straight.x)) and again.fun == straight.fun and again.nfev == straight.nfev
+    # from the record, and what is missing there anew: only after it was read
+    again = solve(this.seed, budget, checkpoint=path)
+    this.same = (
+        bool(np.array_equal(again.x, straight.x))
+        and again.fun == straight.fun
+        and again.nfev == straight.nfev
+    )
     this.lost, this.doubled = straight.nfev - len(set(stored)), len(stored) - len(set(stored))
     started = [line.split()[2] for line in lines]
     this.interrupted = len(started) - len(set(started))
-    this.repeated = sum(point in kept for position, kept in this.kept for point in started[position:])
+    this.repeated = sum(
+        point in kept for position, kept in this.kept for point in started[position:]
+    )
     return this
 
 
 def _start(path: Path, log: Path, workers: str, seed: int, budget: int) -> subprocess.Popen:
-    command = [sys.executable, "-m", "phenes.bench.survive.program", path, log, workers, seed, budget]
-    return subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    command = [
+        sys.executable,
+        "-m",
+        "phenes.bench.survive.program",
+        path,
+        log,
+        workers,
+        seed,
+        budget,
+    ]
+    return subprocess.Popen(
+        [str(word) for word in command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    )
 
 
 def _wait(program: subprocess.Popen, log: Path, pause: float, rng: np.random.Generator) -> bool:
-    """Mostly until something was evaluated, so that runs get on; now and then not, so that starts are hit as well. False: it has ended."""
+    """Mostly until something was evaluated, so that runs get on; now and then not, so that starts
+    are hit as well. False: it has ended.
+    """
     early, share = rng.random(2)
     seen, deadline = len(_lines(log)), time.monotonic() + PATIENCE
     while early > EARLY and len(_lines(log)) <= seen and program.poll() is None:
@@ -158,9 +190,13 @@ def _wait(program: subprocess.Popen, log: Path, pause: float, rng: np.random.Gen
 
 
 def _kill_worker(log: Path, program: int, rng: np.random.Generator) -> bool:
-    """One of those that evaluated last. False if it has gone by itself; its number may by then be somebody else's."""
+    """One of those that evaluated last. False if it has gone by itself; its number may by then be
+    somebody else's.
+    """
     seen = {tuple(line.split()[:2]) for line in _lines(log)[-4:]}
-    recent = sorted((int(pid), since) for pid, since in seen if int(pid) not in (program, os.getpid()))
+    recent = sorted(
+        (int(pid), since) for pid, since in seen if int(pid) not in (program, os.getpid())
+    )
     if not recent:
         return False
     pid, since = recent[rng.integers(len(recent))]
@@ -186,11 +222,18 @@ def _lines(log: Path) -> list[str]:
 
 
 def _seen(path: Path, log: Path) -> Seen:
-    """Points in the record, also of a generation that is not complete; and after that, how many evaluations have begun."""
+    """Points in the record, also of a generation that is not complete; and after that, how many
+    evaluations have begun.
+    """
     if not log.exists():
         return 0, set()
     with Store(path) as store:
         store.connection.execute("BEGIN")  # one moment of a run that goes on
         run = store[store.runs()[-1].id]
-        stored = {name(x) for key in run if key != "now" and not key.endswith("sent") for x in run[key]["x"]}
+        stored = {
+            name(x)
+            for key in run
+            if key != "now" and not key.endswith("sent")
+            for x in run[key]["x"]
+        }
     return len(_lines(log)), stored

@@ -1,4 +1,6 @@
-"""Who is asked: phenes at both of its doors, and the libraries that people use, with their defaults."""
+"""Who is asked: phenes at both of its doors, and the libraries that people use, with their
+defaults.
+"""
 
 import contextlib
 import math
@@ -16,7 +18,9 @@ from phenes.bench.trust.world import World
 
 @dataclass(frozen=True)
 class Answer:
-    """Where to aim and what is claimed of it; calls: of f, handed: rows given out by ask. error: what the contender itself raised."""
+    """Where to aim and what is claimed of it; calls: of f, handed: rows given out by ask. error:
+    what the contender itself raised.
+    """
 
     x: np.ndarray
     fun: float = math.nan
@@ -38,7 +42,11 @@ def phenes(problem: Problem, world: World, budget: int, seed: int) -> Answer:
     options: dict[str, Any] = {"bounds": problem.bounds, "budget": budget, "seed": seed}
     if problem.told == "law":
         return _said(minimize(world.of_x, problem.x0, problem.sigma0, problem.noise, **options))
-    return _said(minimize(world.of_theta, problem.x0, problem.sigma0, problem.noise, realises=True, **options))
+    return _said(
+        minimize(
+            world.of_theta, problem.x0, problem.sigma0, problem.noise, realises=True, **options
+        )
+    )
 
 
 POPSIZE = 7  # of ask and tell: divides no budget
@@ -48,7 +56,15 @@ def asktell(problem: Problem, world: World, budget: int, seed: int) -> Answer:
     """`phenes.Optimizer` in the loop that its documentation shows."""
     from phenes.optimizer import Optimizer
 
-    opt = Optimizer(problem.x0, problem.sigma0, problem.noise, bounds=problem.bounds, popsize=POPSIZE, budget=budget, seed=seed)
+    opt = Optimizer(
+        problem.x0,
+        problem.sigma0,
+        problem.noise,
+        bounds=problem.bounds,
+        popsize=POPSIZE,
+        budget=budget,
+        seed=seed,
+    )
     handed = 0
     while not opt.stop():
         theta = opt.ask()
@@ -59,16 +75,20 @@ def asktell(problem: Problem, world: World, budget: int, seed: int) -> Answer:
 
 
 def pycma(problem: Problem, world: World, budget: int, seed: int) -> Answer:
-    """cma.CMAEvolutionStrategy until no generation is left: where it would stop, on plains above all, it goes on."""
+    """cma.CMAEvolutionStrategy until no generation is left: where it would stop, on plains above
+    all, it goes on.
+    """
     import cma
 
-    options: dict[str, Any] = {"seed": seed + 1, "verbose": -10}  # -10: silent, and no file is looked for; a seed of 0 would mean the clock
+    # -10: silent, and no file is looked for; a seed of 0 would mean the clock
+    options: dict[str, Any] = {"seed": seed + 1, "verbose": -10}
     if problem.bounds is not None:
         options["bounds"] = [bound.tolist() for bound in problem.bounds]
     es = cma.CMAEvolutionStrategy(problem.x0, problem.sigma0, options)
     if es.popsize > budget:
         return Answer(_best_of(es.ask(budget), problem, world))
-    with contextlib.suppress(ArithmeticError, AssertionError, ValueError, np.linalg.LinAlgError):  # long after convergence
+    # long after convergence
+    with contextlib.suppress(ArithmeticError, AssertionError, ValueError, np.linalg.LinAlgError):
         while world.calls + es.popsize <= budget:
             theta = es.ask()
             es.tell(theta, world.plainly(np.asarray(theta)))
@@ -101,15 +121,23 @@ CLAIM = ("phenes", "phenes-asktell")  # those that say what E f is
 
 
 def ask(name: str, problem: Problem, budget: int, seed: list[int]) -> Answer:
-    """One run. What a contender raises is its answer too: it stays where it began and claims nothing."""
+    """One run. What a contender raises is its answer too: it stays where it began and claims
+    nothing.
+    """
     world, started = World(problem, [*seed, budget]), time.perf_counter()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of laws that do not fit and of flat functions, which is the reader's business in runs of his own
+        # of laws that do not fit and of flat functions, which is the reader's business in runs of
+        # his own
+        warnings.simplefilter("ignore")
         try:
             answer = CONTENDERS[name](problem, world, budget, _one(seed))
         except Exception as error:
             answer = Answer(problem.x0, error=f"{type(error).__name__}: {error}")
-    spent = {"calls": world.calls, "handed": max(answer.handed, world.calls), "seconds": time.perf_counter() - started}
+    spent = {
+        "calls": world.calls,
+        "handed": max(answer.handed, world.calls),
+        "seconds": time.perf_counter() - started,
+    }
     return Answer(**{**vars(answer), **spent})
 
 

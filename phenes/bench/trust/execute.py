@@ -1,4 +1,6 @@
-"""All runs, on all cores; every finished one is kept in a file, so that a benchmark that was ended can go on."""
+"""All runs, on all cores; every finished one is kept in a file, so that a benchmark that was ended
+can go on.
+"""
 
 import functools
 import json
@@ -16,7 +18,16 @@ from phenes.bench.trust.truth import judge_of
 
 FILE = "rows.jsonl"
 QUICK = (
-    *("wall-near", "wall-before-optimum", "wall-ball", "beam", "reactor", "filter", "stairs", "flat"),
+    *(
+        "wall-near",
+        "wall-before-optimum",
+        "wall-ball",
+        "beam",
+        "reactor",
+        "filter",
+        "stairs",
+        "flat",
+    ),
     *("noisy-values", "stepper", "exact-wall", "sphere"),
 )
 
@@ -37,7 +48,9 @@ class Settings:
         for name, known in (("problems", names()), ("contenders", tuple(CONTENDERS))):
             strange = [each for each in getattr(self, name) if each not in known]
             if strange or not getattr(self, name):
-                raise ValueError(f"{name} must be some of {', '.join(known)}, got {', '.join(strange) or 'none'}")
+                raise ValueError(
+                    f"{name} must be some of {', '.join(known)}, got {', '.join(strange) or 'none'}"
+                )
         if not self.budgets or min(self.budgets) < 1:
             raise ValueError(f"budgets must be at least 1, got {self.budgets}")
         for name, least in (("seeds", 1), ("draws", 2), ("seed", 0)):
@@ -52,7 +65,12 @@ class Settings:
     def tasks(self) -> list["Task"]:
         """Those of one instance together: they share its truth."""
         instances = [(problem, seed) for seed in range(self.seeds) for problem in self.problems]
-        return [Task(c, problem, budget, seed) for problem, seed in instances for budget in self.budgets for c in self.contenders]
+        return [
+            Task(c, problem, budget, seed)
+            for problem, seed in instances
+            for budget in self.budgets
+            for c in self.contenders
+        ]
 
 
 class Task(NamedTuple):
@@ -63,9 +81,13 @@ class Task(NamedTuple):
 
 
 def compute(settings: Settings, task: Task) -> Row:
-    """One run and its verdict. Contenders have random numbers of their own, the problem is the same."""
+    """One run and its verdict. Contenders have random numbers of their own, the problem is the
+    same.
+    """
     judge = judge_of(task.problem, task.seed, settings.seed, settings.draws)
-    answer = ask(task.contender, judge.problem, task.budget, [settings.seed, number(task.problem), task.seed])
+    answer = ask(
+        task.contender, judge.problem, task.budget, [settings.seed, number(task.problem), task.seed]
+    )
     return score(task.contender, judge, task.budget, answer)
 
 
@@ -76,14 +98,20 @@ def run(
     out: Path | None = None,
     resume: bool = False,
 ) -> list[Row]:
-    """Rows in the order of the tasks. out: a folder for the file of rows; resume: what is there is not run again."""
+    """Rows in the order of the tasks. out: a folder for the file of rows; resume: what is there is
+    not run again.
+    """
     tasks = settings.tasks
     rows = {task: row for task, row in _kept(settings, out, resume).items() if task in set(tasks)}
     left = [task for task in tasks if task not in rows]
     progress(len(rows), len(tasks))
-    for answer in workers.each(functools.partial(compute, settings), left, processes or workers.count()):
+    for answer in workers.each(
+        functools.partial(compute, settings), left, processes or workers.count()
+    ):
         if answer.error is not None:
-            raise RuntimeError(f"{' '.join(map(str, answer.task))} failed: {answer.error.strip().splitlines()[-1]}")
+            raise RuntimeError(
+                f"{' '.join(map(str, answer.task))} failed: {answer.error.strip().splitlines()[-1]}"
+            )
         rows[answer.task] = answer.result
         if out is not None:
             with (out / FILE).open("a") as file:
@@ -103,8 +131,12 @@ def _kept(settings: Settings, out: Path | None, resume: bool) -> dict[Task, Row]
         return {}
     first, *lines = path.read_text().splitlines()
     if json.loads(first) != head:
-        raise ValueError(f"{path} was made with {first}, not with {json.dumps(head)}: give the same, another --out, or no --resume")
-    whole = [line for line in lines if line.endswith("}")]  # the last one of a run that was killed may be half
+        raise ValueError(
+            f"{path} was made with {first}, not with {json.dumps(head)}: give the same, another"
+            " --out, or no --resume"
+        )
+    # the last one of a run that was killed may be half
+    whole = [line for line in lines if line.endswith("}")]
     path.write_text("\n".join([first, *whole]) + "\n")
     rows = [restored(json.loads(line)) for line in whole]
     return {Task(row.contender, row.problem, row.budget, row.seed): row for row in rows}

@@ -1,6 +1,8 @@
-"""How x is realised from theta: in NumPy for the truth and the rivals, and as it is stated to phenes.
+"""How x is realised from theta: in NumPy for the truth and the rivals, and as it is stated to
+phenes.
 
-The two are written apart on purpose: a law of the library that drew something else than it says would be seen as missed coverage.
+The two are written apart on purpose: a law of the library that drew something else than it says
+would be seen as missed coverage.
 """
 
 from collections.abc import Callable
@@ -47,7 +49,9 @@ class Gaussian:
     @property
     def size(self) -> float:
         scale = np.asarray(self.scale)
-        return float(np.sqrt(np.trace(scale) / len(scale)) if scale.ndim == 2 else np.sqrt(np.mean(scale**2)))
+        return float(
+            np.sqrt(np.trace(scale) / len(scale)) if scale.ndim == 2 else np.sqrt(np.mean(scale**2))
+        )
 
     def realise(self, theta: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         z, scale = rng.standard_normal(theta.shape), np.asarray(self.scale)
@@ -123,7 +127,9 @@ class Rounding:
         return float(np.hypot(self.scale, self.step / np.sqrt(12)))
 
     def realise(self, theta: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        return self.step * np.round((theta + self.scale * rng.standard_normal(theta.shape)) / self.step)
+        return self.step * np.round(
+            (theta + self.scale * rng.standard_normal(theta.shape)) / self.step
+        )
 
     def stated(self) -> Any:
         from phenes.inputs import RoundingNoise
@@ -195,7 +201,9 @@ SKEW = 0.15
 
 @dataclass(frozen=True)
 class Skewed:
-    """x = theta + SKEW (e - 1), e exponential: mostly a little short, now and then far beyond. Stated as a law of one's own."""
+    """x = theta + SKEW (e - 1), e exponential: mostly a little short, now and then far beyond.
+    Stated as a law of one's own.
+    """
 
     size: float = SKEW
 

@@ -20,7 +20,10 @@ HEAD = {
     "z": "abs z",
     "width": "log10 se",
 }
-CAPTION = "wrong: success was said; over: the budget; abs z: median; ≤: problems and budgets with a median regret not above that rival's"
+CAPTION = (
+    "wrong: success was said; over: the budget; abs z: median; ≤: problems and budgets with a"
+    " median regret not above that rival's"
+)
 
 
 def cells(rows: list[Row]) -> list[str]:
@@ -39,7 +42,9 @@ def _shown(name: str, value: float) -> str:
         return ""
     if value > 999 and name == "z":
         return "> 999"
-    return str(value) if name == "n" else f"{value:.2f}" if name in ("z", "width") else f"{value:.1f}"
+    return (
+        str(value) if name == "n" else f"{value:.2f}" if name in ("z", "width") else f"{value:.1f}"
+    )
 
 
 def table(rows: list[Row]) -> Any:
@@ -47,7 +52,10 @@ def table(rows: list[Row]) -> Any:
     from rich.table import Table
 
     others = rivals(rows)
-    title = f"{len(rows)} runs; per cent, but for n, z and the mean of log10 of fun_se by the spread of f around the start"
+    title = (
+        f"{len(rows)} runs; per cent, but for n, z and the mean of log10 of fun_se by the spread of"
+        " f around the start"
+    )
     out = Table(title=title, caption=CAPTION)
     out.add_column("family", no_wrap=True)
     for name in (*HEAD.values(), *(f"≤ {rival}" for rival in others)):
@@ -70,12 +78,16 @@ def _padded(texts: list[str], others: list[str]) -> list[str]:
 
 
 def as_json(rows: list[Row]) -> dict[str, Any]:
-    """Plain numbers and strings; the rows themselves are in the file, here are those that went wrong."""
+    """Plain numbers and strings; the rows themselves are in the file, here are those that went
+    wrong.
+    """
     return {
         "benchmark": "trust",
         "runs": len(rows),
         "contenders": {name: _numbers(rows, name) for name in claimants(rows)},
-        "misses": [{key: value for key, value in plain(row).items() if key != "x"} for row in misses(rows)],
+        "misses": [
+            {key: value for key, value in plain(row).items() if key != "x"} for row in misses(rows)
+        ],
     }
 
 
@@ -83,10 +95,20 @@ def _numbers(rows: list[Row], ours: str) -> dict[str, Any]:
     of = _of(rows, ours)
     return {
         **_rounded(figures(of)),
-        "not_above": _rounded({rival: at_least_as_good(rows, ours, rival) for rival in rivals(rows)}),
-        "families": {key: _rounded(figures(each)) for key, each in groups(of, lambda row: row.family).items()},
-        "budgets": {str(key): _rounded(figures(each)) for key, each in sorted(groups(of, lambda row: row.budget).items())},
-        "problems": {key: _rounded(figures(each)) for key, each in groups(of, lambda row: row.problem).items()},
+        "not_above": _rounded(
+            {rival: at_least_as_good(rows, ours, rival) for rival in rivals(rows)}
+        ),
+        "families": {
+            key: _rounded(figures(each)) for key, each in groups(of, lambda row: row.family).items()
+        },
+        "budgets": {
+            str(key): _rounded(figures(each))
+            for key, each in sorted(groups(of, lambda row: row.budget).items())
+        },
+        "problems": {
+            key: _rounded(figures(each))
+            for key, each in groups(of, lambda row: row.problem).items()
+        },
     }
 
 

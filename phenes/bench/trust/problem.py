@@ -19,10 +19,13 @@ TOLD = ("law", "learn", "nothing", "half")
 class Problem:
     """One instance: minimise E f(x). A value that is not finite is a failure.
 
-    values: f of rows x [n, d], without its own noise. chance: what happens to these values by chance. failing: how a failure shows to the
-    one who calls f: NaN, inf, an exception, None, a time-out. told: what the search is told of x: the law of it ("law"), x itself but not
-    the law ("learn"), neither ("nothing"), the law and every other coordinate ("half"). lowest, highest: what no claim on E f may pass.
-    best: the optimal theta, exact: E f, where mathematics has them. failure: what a failure costs in truth; None: see `truth.price`.
+    values: f of rows x [n, d], without its own noise. chance: what happens to these values by
+    chance. failing: how a failure shows to the one who calls f: NaN, inf, an exception, None, a
+    time-out. told: what the search is told of x: the law of it ("law"), x itself but not the law
+    ("learn"), neither ("nothing"), the law and every other coordinate ("half"). lowest, highest:
+    what no claim on E f may pass.
+    best: the optimal theta, exact: E f, where mathematics has them. failure: what a failure costs
+    in truth; None: see `truth.price`.
     """
 
     x0: np.ndarray
@@ -87,7 +90,9 @@ class Kind(NamedTuple):
 KINDS: dict[str, Kind] = {}
 
 
-def problem(name: str, family: str, dim: int) -> Callable[[Callable[[np.random.Generator, int], Problem]], Callable[..., Problem]]:
+def problem(
+    name: str, family: str, dim: int
+) -> Callable[[Callable[[np.random.Generator, int], Problem]], Callable[..., Problem]]:
     """Registers a function (rng, dim) -> Problem that draws an instance."""
 
     def register(build: Callable[[np.random.Generator, int], Problem]) -> Callable[..., Problem]:
@@ -122,5 +127,9 @@ def number(name: str) -> int:
 def chosen(wanted: tuple[str, ...]) -> tuple[str, ...]:
     """Names of problems, and of families for all that are in them."""
     known = names()
-    families = {each: tuple(name for name in known if KINDS[name].family == each) for each in wanted if each not in known}
+    families = {
+        each: tuple(name for name in known if KINDS[name].family == each)
+        for each in wanted
+        if each not in known
+    }
     return tuple(name for each in wanted for name in families.get(each) or (each,))

@@ -1,4 +1,6 @@
-"""What became of one run: is the claim covered, is the answer worse than the start, does it fail, is it impossible?"""
+"""What became of one run: is the claim covered, is the answer worse than the start, does it fail,
+is it impossible?
+"""
 
 import math
 from dataclasses import dataclass
@@ -13,10 +15,12 @@ from phenes.bench.trust.truth import CERTAIN, Judge, Truth
 class Row:
     """One run and its verdict.
 
-    truth, truth_se: E f at x without failures; share: of failures at x; value: E f at x with failures priced. z: how many standard errors
-    the claim is off, by the nearer of the two; covered: within two of the claim's and two of the truth's. no_claim: fun or its standard
-    error is not finite, which covers everything. wrong: success, and off by over three and not covered. over: calls or rows beyond the
-    budget. Contenders that claim nothing have only value, worse and failing.
+    truth, truth_se: E f at x without failures; share: of failures at x; value: E f at x with
+    failures priced. z: how many standard errors the claim is off, by the nearer of the two;
+    covered: within two of the claim's and two of the truth's. no_claim: fun or its standard error
+    is not finite, which covers everything. wrong: success, and off by over three and not covered.
+    over: calls or rows beyond the budget. Contenders that claim nothing have only value, worse and
+    failing.
     """
 
     contender: str
@@ -57,7 +61,9 @@ def score(contender: str, judge: Judge, budget: int, answer: Answer) -> Row:
     truth = judge.truth(answer.x) if finite else Truth(math.nan, math.nan, 1.0, judge.price, 0.0)
     claims = contender in CLAIM
     no_claim = not (math.isfinite(answer.fun) and math.isfinite(answer.fun_se))
-    z, is_covered = _claim(answer, truth, judge.scale) if claims and not no_claim else (math.nan, True)
+    z, is_covered = (
+        _claim(answer, truth, judge.scale) if claims and not no_claim else (math.nan, True)
+    )
     return Row(
         contender=contender,
         problem=problem.name,
@@ -81,7 +87,9 @@ def score(contender: str, judge: Judge, budget: int, answer: Answer) -> Row:
         no_claim=claims and no_claim,
         worse=not finite or bool(judge.worse(answer.x)),
         failing=truth.share > 0.5 and judge.start.share <= 0.5,
-        impossible=claims and not no_claim and impossible(answer.fun, problem.lowest, problem.highest),
+        impossible=claims
+        and not no_claim
+        and impossible(answer.fun, problem.lowest, problem.highest),
         wrong=answer.success and (math.isnan(answer.fun) or (abs(z) > 3 and not is_covered)),
         over=max(answer.calls, answer.handed) > budget,
         calls=answer.calls,
@@ -107,7 +115,11 @@ def covered(fun: float, fun_se: float, truth: float, truth_se: float, scale: flo
 
 def z_of(fun: float, fun_se: float, truth: float, truth_se: float, scale: float) -> float:
     off = fun - truth
-    return 0.0 if abs(off) <= _rounding(truth, scale) else off / max(math.hypot(fun_se, truth_se), 1e-300)
+    return (
+        0.0
+        if abs(off) <= _rounding(truth, scale)
+        else off / max(math.hypot(fun_se, truth_se), 1e-300)
+    )
 
 
 def _rounding(truth: float, scale: float) -> float:
@@ -116,4 +128,6 @@ def _rounding(truth: float, scale: float) -> float:
 
 def impossible(fun: float, lowest: float, highest: float) -> bool:
     """Outside of what f can be at all."""
-    return fun < lowest - CERTAIN * (1 + abs(lowest)) or fun > highest + CERTAIN * (1 + abs(highest))
+    return fun < lowest - CERTAIN * (1 + abs(lowest)) or fun > highest + CERTAIN * (
+        1 + abs(highest)
+    )

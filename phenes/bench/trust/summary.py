@@ -47,24 +47,39 @@ def rivals(rows: list[Row]) -> list[str]:
 def misses(rows: list[Row]) -> list[Row]:
     """Runs of which something was said, or done, that is not so."""
     return [
-        r for r in rows if r.contender in CLAIM and (not r.covered or r.worse or r.failing or r.impossible or r.wrong or r.over or r.error)
+        r
+        for r in rows
+        if r.contender in CLAIM
+        and (not r.covered or r.worse or r.failing or r.impossible or r.wrong or r.over or r.error)
     ]
 
 
 def regrets(rows: list[Row]) -> dict[tuple[str, int, str], float]:
     """Median over seeds of regret / scale, by problem, budget and contender.
 
-    Regret is over the best that is known of the instance: by any contender at any budget, or by mathematics.
+    Regret is over the best that is known of the instance: by any contender at any budget, or by
+    mathematics.
     """
-    best = {key: _least(of) for key, of in groups(rows, lambda row: (row.problem, row.seed)).items()}
+    best = {
+        key: _least(of) for key, of in groups(rows, lambda row: (row.problem, row.seed)).items()
+    }
     of = groups(rows, lambda row: (row.problem, row.budget, row.contender))
-    return {key: _median(max(row.value - best[row.problem, row.seed], 0.0) / row.scale for row in each) for key, each in of.items()}
+    return {
+        key: _median(max(row.value - best[row.problem, row.seed], 0.0) / row.scale for row in each)
+        for key, each in of.items()
+    }
 
 
 def at_least_as_good(rows: list[Row], ours: str, rival: str) -> float:
-    """Per cent of the pairs of problem and budget with a median regret not above the rival's; NaN if they never met."""
+    """Per cent of the pairs of problem and budget with a median regret not above the rival's; NaN
+    if they never met.
+    """
     regret = regrets(rows)
-    met = [(value, regret[p, b, rival]) for (p, b, c), value in regret.items() if c == ours and (p, b, rival) in regret]
+    met = [
+        (value, regret[p, b, rival])
+        for (p, b, c), value in regret.items()
+        if c == ours and (p, b, rival) in regret
+    ]
     return 100 * _mean(a <= b + TIE for a, b in met)
 
 

@@ -16,8 +16,8 @@ CERTAIN = 1e-9  # relative: what rounding may do to a value that is known exactl
 class Balanced:
     """Random numbers whose normal draws have mean 0 and covariance I in the sample itself.
 
-    A claim that is exact would otherwise be missed, now and then, by the luck of the truth. Standard errors of a sample that is balanced so
-    are upper bounds.
+    A claim that is exact would otherwise be missed, now and then, by the luck of the truth.
+    Standard errors of a sample that is balanced so are upper bounds.
     """
 
     def __init__(self, seed: list[int]):
@@ -37,7 +37,9 @@ class Balanced:
 
 @dataclass(frozen=True)
 class Truth:
-    """mean: of the draws that did not fail, NaN if all did. se: its standard error. share: of failures. priced: the mean with failures."""
+    """mean: of the draws that did not fail, NaN if all did. se: its standard error. share: of
+    failures. priced: the mean with failures.
+    """
 
     mean: float
     se: float
@@ -50,8 +52,9 @@ class Truth:
 class Judge:
     """What is known of a problem before anything is run.
 
-    price: what a failure counts: the worst finite value around the start. scale: standard deviation of f there, spread: of f at the start
-    itself. start: truth at the start. reference: priced E f at the optimum where mathematics has it, NaN elsewhere.
+    price: what a failure counts: the worst finite value around the start. scale: standard deviation
+    of f there, spread: of f at the start itself. start: truth at the start. reference: priced E f
+    at the optimum where mathematics has it, NaN elsewhere.
     """
 
     problem: Problem
@@ -77,7 +80,9 @@ class Judge:
         mean, se = _mean_se(finite)
         if self.problem.exact is not None:
             mean, se = self.problem.exact(theta), 0.0
-        priced, priced_se = _mean_se(self.priced(values)) if finite.size < values.size else (mean, se)
+        priced, priced_se = (
+            _mean_se(self.priced(values)) if finite.size < values.size else (mean, se)
+        )
         return Truth(mean, se, 1 - finite.size / values.size, priced, priced_se)
 
     def rise(self, theta: np.ndarray) -> tuple[float, float]:
@@ -85,10 +90,14 @@ class Judge:
         return _mean_se(self.priced(self.values(theta)) - self.priced(self.values(self.problem.x0)))
 
     def worse(self, theta: np.ndarray) -> bool:
-        """By over five standard errors and one per cent of the spread of f at the start; if nothing is left to chance, at all."""
+        """By over five standard errors and one per cent of the spread of f at the start; if nothing
+        is left to chance, at all.
+        """
         rise, se = self.rise(theta)
         rounding = CERTAIN * max(abs(self.start.priced), CERTAIN)
-        return rise > (rounding if self.problem.certain else max(5 * se, 0.01 * self.spread, rounding))
+        return rise > (
+            rounding if self.problem.certain else max(5 * se, 0.01 * self.spread, rounding)
+        )
 
 
 def judge(problem: Problem, draws: int) -> Judge:
@@ -98,7 +107,12 @@ def judge(problem: Problem, draws: int) -> Judge:
     out = Judge(problem, draws, price, scale)
     at_start = out.values(problem.x0)
     reference = math.nan if problem.best is None else out.truth(problem.best).priced
-    return dataclasses.replace(out, spread=float(np.std(out.priced(at_start))), start=out.truth(problem.x0), reference=reference)
+    return dataclasses.replace(
+        out,
+        spread=float(np.std(out.priced(at_start))),
+        start=out.truth(problem.x0),
+        reference=reference,
+    )
 
 
 @functools.lru_cache(maxsize=4)
@@ -108,7 +122,9 @@ def judge_of(name: str, seed: int, base: int, draws: int) -> Judge:
 
 
 def _around(problem: Problem, draws: int) -> tuple[float, float]:
-    """Worst finite value and standard deviation of f where a search would begin; wider if nothing has a value there."""
+    """Worst finite value and standard deviation of f where a search would begin; wider if nothing
+    has a value there.
+    """
     rng = np.random.default_rng([12, number(problem.name), problem.seed])
     z = rng.standard_normal((draws, problem.dim))
     for factor in (1.0, 3.0, 10.0):

@@ -1,4 +1,6 @@
-"""The experiment as a search sees it: f that counts its calls, and fails in the way its problem says."""
+"""The experiment as a search sees it: f that counts its calls, and fails in the way its problem
+says.
+"""
 
 import math
 from typing import Any
@@ -24,7 +26,10 @@ class World:
     def of_x(self, x: np.ndarray) -> Any:
         """f of one realised x."""
         self.calls += 1
-        return _shown(float(self.problem.judged(np.asarray(x, float)[None], self.rng)[0]), self.problem.failing)
+        return _shown(
+            float(self.problem.judged(np.asarray(x, float)[None], self.rng)[0]),
+            self.problem.failing,
+        )
 
     def of_theta(self, theta: np.ndarray) -> tuple[np.ndarray, Any]:
         """What is measured of x, and f: for experiments that realise x themselves."""

@@ -1,4 +1,6 @@
-"""The paper's Gaussian experiments on BBOB (section 6.1, appendix): run -> store -> summary, figures, report."""
+"""The paper's Gaussian experiments on BBOB (section 6.1, appendix): run -> store -> summary,
+figures, report.
+"""
 
 from phenes.experiments.bbob.execute import run
 from phenes.experiments.bbob.pictures import figures

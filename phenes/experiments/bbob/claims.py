@@ -1,4 +1,6 @@
-"""The claims of the paper's section 6.1 and its appendix, each with what was measured and a verdict by a stated rule."""
+"""The claims of the paper's section 6.1 and its appendix, each with what was measured and a verdict
+by a stated rule.
+"""
 
 import math
 
@@ -25,7 +27,8 @@ def consistently(results: Results) -> Claim:
     return Claim(
         'Section 6.1: "PAES consistently achieves lower errors than ES"',
         _score_text(s),
-        "holds: sign test below .05 in favour of PAES and no function lost by over 2 standard errors; partly: the first alone",
+        "holds: sign test below .05 in favour of PAES and no function lost by over 2 standard"
+        " errors; partly: the first alone",
         verdict(_ahead(s) and not s.clear_losses, _ahead(s)),
     )
 
@@ -45,10 +48,14 @@ def _ahead(s: Score) -> bool:
 
 
 def _score_text(s: Score) -> str:
-    lost = f", ES by as much on {len(s.clear_losses)} ({_names(s.clear_losses)})" if s.clear_losses else ", ES on none"
+    lost = (
+        f", ES by as much on {len(s.clear_losses)} ({_names(s.clear_losses)})"
+        if s.clear_losses
+        else ", ES on none"
+    )
     return (
-        f"lower mean of F on {s.wins} of {s.n} functions (sign test p = {number(s.p, 2)}); PAES ahead by over 2 standard errors "
-        f"on {len(s.clear_wins)}{lost}"
+        f"lower mean of F on {s.wins} of {s.n} functions (sign test p = {number(s.p, 2)}); PAES"
+        f" ahead by over 2 standard errors on {len(s.clear_wins)}{lost}"
     )
 
 
@@ -62,14 +69,16 @@ def sphere(results: Results) -> list[Claim]:
     return [
         Claim(
             "f1: PAES converges faster than ES",
-            f"generations until f(mean) is at {number(target)}, the highest value that any run ends with: {reach}, z = {number(gain.z, 2)}",
+            f"generations until f(mean) is at {number(target)}, the highest value that any run ends"
+            f" with: {reach}, z = {number(gain.z, 2)}",
             "holds: fewer by over 2 standard errors; partly: fewer in the mean",
             verdict(gain.z < -2, gain.value < 0),
         ),
         Claim(
             "f1: PAES achieves a lower objective value at the end",
-            f"f(mean): {_pair(results, 1, 'f_mean')}, z = {number(d.z, 2)}; F(mean): {_pair(results, 1)}, "
-            f"z = {number(results.against(1, 'ES', 'PAES').z, 2)} (F at the optimum is {number(_level(results, 1, 'F_nominal'))})",
+            f"f(mean): {_pair(results, 1, 'f_mean')}, z = {number(d.z, 2)}; F(mean):"
+            f" {_pair(results, 1)}, z = {number(results.against(1, 'ES', 'PAES').z, 2)} (F at the"
+            f" optimum is {number(_level(results, 1, 'F_nominal'))})",
             "holds: f(mean) lower by over 2 standard errors; partly: lower in the mean",
             verdict(d.z < -2, d.value < 0),
         ),
@@ -90,13 +99,19 @@ def schwefel(results: Results) -> list[Claim]:
         ),
         Claim(
             "f20: ES was unable to find the optimal solution, PAES found it",
-            f"share of the coordinates of the mean within {NEAR} standard deviations of the noise of the optimum: {share}; "
-            f"f(mean): {_pair(results, 20, 'f_mean')}",
-            f"holds: {FOUND:g} for PAES and less for ES; partly: more for PAES by over 2 standard errors",
+            f"share of the coordinates of the mean within {NEAR} standard deviations of the noise"
+            f" of the optimum: {share}; f(mean): {_pair(results, 20, 'f_mean')}",
+            f"holds: {FOUND:g} for PAES and less for ES; partly: more for PAES by over 2 standard"
+            " errors",
             verdict(near["PAES"][0] >= FOUND > near["ES"][0], nearer.z > 2),
         ),
     ]
-    return [*out, *_scale(results, 20, "f20: many local minima on a scale comparable to the input noise", 1 / 3, 3)]
+    return [
+        *out,
+        *_scale(
+            results, 20, "f20: many local minima on a scale comparable to the input noise", 1 / 3, 3
+        ),
+    ]
 
 
 def katsuura(results: Results) -> list[Claim]:
@@ -106,9 +121,10 @@ def katsuura(results: Results) -> list[Claim]:
     out = [
         Claim(
             "f23: both methods fail to minimise and plateau at a similar level",
-            f"F(mean): {_pair(results, 23)}; share of the gap at the start that is left: ES {number(left['ES'], 3)}, "
-            f"PAES {number(left['PAES'], 3)}",
-            "holds: both keep over half of the gap and differ by at most a tenth; partly: one of the two",
+            f"F(mean): {_pair(results, 23)}; share of the gap at the start that is left: ES"
+            f" {number(left['ES'], 3)}, PAES {number(left['PAES'], 3)}",
+            "holds: both keep over half of the gap and differ by at most a tenth; partly: one of"
+            " the two",
             verdict(failed and similar, failed or similar),
         ),
         *_scale(results, 23, "f23: many local minima within the input noise scale", 0, 1),
@@ -119,9 +135,10 @@ def katsuura(results: Results) -> list[Claim]:
         out.append(
             Claim(
                 "f23: the noise averages the structure and F becomes flat",
-                f"standard deviation over the box: f {number(float(np.std(facts['f'])))}, F {number(float(np.std(facts['F'])))}, "
-                f"ratio {number(flat, 2)}; F is {number(_level(results, 23, 'F_start'))} at the start and "
-                f"{number(_level(results, 23, 'F_nominal'))} at the nominal optimum",
+                f"standard deviation over the box: f {number(float(np.std(facts['f'])))}, F"
+                f" {number(float(np.std(facts['F'])))}, ratio {number(flat, 2)}; F is"
+                f" {number(_level(results, 23, 'F_start'))} at the start and"
+                f" {number(_level(results, 23, 'F_nominal'))} at the nominal optimum",
                 "holds: F varies by less than a tenth of what f does; partly: by less than half",
                 verdict(flat < 0.1, flat < 0.5),
             )
@@ -135,13 +152,18 @@ def _scale(results: Results, function: int, claim: str, low: float, high: float)
     facts, noise = results.landscapes[function], results.settings.noise
     spacing = facts["spacing"][np.isfinite(facts["spacing"])]
     ratio = float(np.median(spacing)) / noise if spacing.size else math.inf
-    seen = "no second one" if math.isinf(ratio) else f"the next is {number(ratio)} standard deviations of the noise away (median)"
+    seen = (
+        "no second one"
+        if math.isinf(ratio)
+        else f"the next is {number(ratio)} standard deviations of the noise away (median)"
+    )
     return [
         Claim(
             claim,
-            f"local minima of f on cuts through the optimum: {seen}; resolution {number(float(facts['step']) / noise, 2)}",
-            f"holds: the distance is {f'{number(low, 2)} to ' if low else 'up to '}{number(high)} standard deviations; "
-            f"partly: up to {number(3 * high)}",
+            f"local minima of f on cuts through the optimum: {seen}; resolution"
+            f" {number(float(facts['step']) / noise, 2)}",
+            f"holds: the distance is {f'{number(low, 2)} to ' if low else 'up to '}{number(high)}"
+            f" standard deviations; partly: up to {number(3 * high)}",
             verdict(low <= ratio <= high, ratio <= 3 * high),
         )
     ]
@@ -149,27 +171,39 @@ def _scale(results: Results, function: int, claim: str, low: float, high: float)
 
 def computation(results: Results) -> Claim:
     both = results.functions("ES", "PAES")
-    ratio = np.array([results.parts[f, "PAES"]["seconds"].mean() / results.parts[f, "ES"]["seconds"].mean() for f in both])
+    ratio = np.array(
+        [
+            results.parts[f, "PAES"]["seconds"].mean() / results.parts[f, "ES"]["seconds"].mean()
+            for f in both
+        ]
+    )
     median = float(np.median(ratio))
     per = 1e6 / results.settings.generations
-    costs = ", ".join(f"{m} {per * seconds(results, m).mean():.0f}" for m in results.settings.methods if seconds(results, m).size)
+    costs = ", ".join(
+        f"{m} {per * seconds(results, m).mean():.0f}"
+        for m in results.settings.methods
+        if seconds(results, m).size
+    )
     return Claim(
         "Appendix: computation times of ES and PAES are comparable",
-        f"PAES / ES: median over functions {median:.2f}, from {ratio.min():.2f} to {ratio.max():.2f}; microseconds a generation: {costs}",
+        f"PAES / ES: median over functions {median:.2f}, from {ratio.min():.2f} to"
+        f" {ratio.max():.2f}; microseconds a generation: {costs}",
         "holds: median ratio within 1.5; partly: within 2.5",
         verdict(1 / 1.5 <= median <= 1.5, 1 / 2.5 <= median <= 2.5),
     )
 
 
 def printed(results: Results) -> list[Claim]:
-    """Erratum 1, as data: does the formula that is printed for Sigma give the results that are shown?"""
+    """Erratum 1, as data: does the formula that is printed for Sigma give the results that are
+    shown?
+    """
     functions = results.functions("ES", "PAES", "printed", "printed-mean")
     if not functions:
         return []
     d = {m: [results.against(f, "ES", m) for f in functions] for m in ("printed", "printed-mean")}
     each = "; ".join(
-        f"f{f}: ES {_gap(results, f, 'ES')}, PAES {_gap(results, f, 'PAES')}, printed {_gap(results, f, 'printed')}, "
-        f"printed with 1/N {_gap(results, f, 'printed-mean')}"
+        f"f{f}: ES {_gap(results, f, 'ES')}, PAES {_gap(results, f, 'PAES')}, printed"
+        f" {_gap(results, f, 'printed')}, printed with 1/N {_gap(results, f, 'printed-mean')}"
         for f in functions
     )
     ahead = {m: sum(x.z < -2 for x in differences) for m, differences in d.items()}
@@ -178,7 +212,8 @@ def printed(results: Results) -> list[Claim]:
         Claim(
             "The update of PAES is the formula as printed (Sigma + sigma^2 I outside of the sum)",
             f"F(mean) at the end: {each}",
-            "holds: it beats ES by over 2 standard errors wherever it was run (weights summed or averaged); partly: on over half",
+            "holds: it beats ES by over 2 standard errors wherever it was run (weights summed or"
+            " averaged); partly: on over half",
             verdict(best == len(functions), 2 * best > len(functions)),
         )
     ]

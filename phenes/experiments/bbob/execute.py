@@ -18,7 +18,11 @@ def compute(settings: Settings, part: Part) -> dict[str, np.ndarray]:
     from phenes.experiments.bbob import landscape
     from phenes.experiments.bbob.part import compute
 
-    return landscape.compute(settings, part.function) if part.method == LANDSCAPE else compute(settings, part)
+    return (
+        landscape.compute(settings, part.function)
+        if part.method == LANDSCAPE
+        else compute(settings, part)
+    )
 
 
 def finish(store: Store, out: Path) -> None:

@@ -1,4 +1,6 @@
-"""What the paper says of the landscapes themselves: how far apart local minima are, and how flat the noise makes them."""
+"""What the paper says of the landscapes themselves: how far apart local minima are, and how flat
+the noise makes them.
+"""
 
 import jax
 import jax.numpy as jnp
@@ -14,8 +16,8 @@ PLACES = 128
 
 
 def compute(settings: Settings, function: int) -> dict[str, np.ndarray]:
-    """spacing: of neighbouring local minima of f on cuts through the optimum along coordinates, as the median [cuts]; NaN with fewer than
-    two. f, F: gaps at places uniform in the box."""
+    """spacing: of neighbouring local minima of f on cuts through the optimum along coordinates, as
+    the median [cuts]; NaN with fewer than two. f, F: gaps at places uniform in the box."""
     bbob = problems.bbob(function, settings.dim, settings.instance)
     low, high = bbob.bounds
     side = np.linspace(low, high, POINTS)
@@ -26,7 +28,12 @@ def compute(settings: Settings, function: int) -> dict[str, np.ndarray]:
         spacing.append(_spacing(side, np.asarray(jax.jit(jax.vmap(bbob))(jnp.asarray(cut)))))
     places = np.random.default_rng(settings.seed).uniform(low, high, size=(PLACES, settings.dim))
     f, expected = smoothed(settings, bbob)(jnp.asarray(places))
-    return {"spacing": np.array(spacing), "step": np.array(side[1] - side[0]), "f": np.asarray(f), "F": np.asarray(expected)}
+    return {
+        "spacing": np.array(spacing),
+        "step": np.array(side[1] - side[0]),
+        "f": np.asarray(f),
+        "F": np.asarray(expected),
+    }
 
 
 def _spacing(side: np.ndarray, f: np.ndarray) -> float:

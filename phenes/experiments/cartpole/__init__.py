@@ -1,4 +1,6 @@
-"""The paper's experiment on CartPole-v1 (section 6.2), with its settings, with ours, and beside evosax: run -> store -> figures, report."""
+"""The paper's experiment on CartPole-v1 (section 6.2), with its settings, with ours, and beside
+evosax: run -> store -> figures, report.
+"""
 
 import functools
 from dataclasses import dataclass

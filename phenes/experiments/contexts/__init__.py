@@ -1,4 +1,6 @@
-"""Contexts (the paper's appendix B, which has no experiment): bandit feedback, mixtures of experts. Run -> store -> figures, report."""
+"""Contexts (the paper's appendix B, which has no experiment): bandit feedback, mixtures of experts.
+Run -> store -> figures, report.
+"""
 
 from phenes.experiments.contexts.execute import run
 from phenes.experiments.contexts.pictures import figures

@@ -16,7 +16,12 @@ def claims(results: Results) -> list[Claim]:
     out = []
     for needed, about, sets in WANTED:
         out += [about(results, name) for name in sets if results.has(name, *needed)]
-    out += [smaller(results, kind, name) for kind in VARIANCES for name in results.settings.sets if f"{kind}/{name}" in results.parts]
+    out += [
+        smaller(results, kind, name)
+        for kind in VARIANCES
+        for name in results.settings.sets
+        if f"{kind}/{name}" in results.parts
+    ]
     return out
 
 
@@ -32,25 +37,37 @@ def compared(results: Results, name: str, a: str, b: str, claim: str) -> Claim:
     ahead = np.median(second.final) > np.median(first.final)
     return Claim(
         claim,
-        f"test accuracy after {results.settings.rounds_of(name)} rounds, median (quartiles; best setting) of "
-        f"{results.settings.seeds} seeds: {b} {spread(second)}, {a} {spread(first)}; "
-        f"difference of means {d.value:+.3f}, z = {number(d.z, 2)}",
+        f"test accuracy after {results.settings.rounds_of(name)} rounds, median (quartiles; best"
+        f" setting) of {results.settings.seeds} seeds: {b} {spread(second)}, {a} {spread(first)};"
+        f" difference of means {d.value:+.3f}, z = {number(d.z, 2)}",
         "holds: the higher median, by over 2 standard errors; partly: the higher median",
         verdict(bool(ahead and d.z > 2), bool(ahead)),
     )
 
 
 def beats_banditron(results: Results, name: str) -> Claim:
-    claim = f"{name}: with bandit feedback the phenotype estimator with belief weights beats Banditron at its best γ"
+    claim = (
+        f"{name}: with bandit feedback the phenotype estimator with belief weights beats Banditron"
+        " at its best γ"
+    )
     return compared(results, name, "banditron", "phenotype", claim)
 
 
 def beats_greedy(results: Results, name: str) -> Claim:
-    return compared(results, name, "epsilon-greedy", "phenotype", f"{name}: it beats epsilon-greedy at its best ε and rate")
+    return compared(
+        results,
+        name,
+        "epsilon-greedy",
+        "phenotype",
+        f"{name}: it beats epsilon-greedy at its best ε and rate",
+    )
 
 
 def value_beats_banditron(results: Results, name: str) -> Claim:
-    claim = f"{name}: the phenotype gradient of E f itself, f minus its running mean as weight, beats Banditron"
+    claim = (
+        f"{name}: the phenotype gradient of E f itself, f minus its running mean as weight, beats"
+        " Banditron"
+    )
     return compared(results, name, "banditron", "phenotype-value", claim)
 
 
@@ -65,7 +82,9 @@ def beats_genotype(results: Results, name: str) -> Claim:
 
 
 def mix_beats_genotype(results: Results, name: str) -> Claim:
-    return compared(results, name, "genotype", "mix", f"{name}: the information mix does better than genotype")
+    return compared(
+        results, name, "genotype", "mix", f"{name}: the information mix does better than genotype"
+    )
 
 
 def weights_mix(results: Results, name: str) -> Claim:
@@ -78,7 +97,8 @@ def near_full(results: Results, name: str) -> Claim:
     gap = float(np.median(full.final) - np.median(ours.final))
     return Claim(
         f"{name}: bandit feedback costs little in the end",
-        f"phenotype {spread(ours)}, logistic regression told every label {spread(full)}: {gap:+.3f} between the medians",
+        f"phenotype {spread(ours)}, logistic regression told every label {spread(full)}: {gap:+.3f}"
+        " between the medians",
         f"holds: within {CLOSE:g}; partly: within {2 * CLOSE:g}",
         verdict(gap <= CLOSE, gap <= 2 * CLOSE),
     )
@@ -88,11 +108,15 @@ def experts_faster(results: Results, name: str) -> Claim:
     """The area under the curve of the loss, which no single round decides."""
     a, b = (results.best(f"experts-{e}", name).loss for e in ("genotype", "phenotype"))
     d, end = difference(a.mean(axis=1), b.mean(axis=1)), difference(a[:, -1], b[:, -1])
-    whole, last = ([number(float(v.mean())) for v in pair] for pair in ((a, b), (a[:, -1], b[:, -1])))
+    whole, last = (
+        [number(float(v.mean())) for v in pair] for pair in ((a, b), (a[:, -1], b[:, -1]))
+    )
     return Claim(
-        f"Mixture of experts, {name}: learning from the posterior over experts has less loss than learning from the expert that was asked",
-        f"expected loss on the test set, mean over all rounds: genotype {whole[0]}, phenotype {whole[1]} "
-        f"(z = {number(d.z, 2)}); after the last: {last[0]} and {last[1]} (z = {number(end.z, 2)})",
+        f"Mixture of experts, {name}: learning from the posterior over experts has less loss than"
+        " learning from the expert that was asked",
+        f"expected loss on the test set, mean over all rounds: genotype {whole[0]}, phenotype"
+        f" {whole[1]} (z = {number(d.z, 2)}); after the last: {last[0]} and {last[1]} (z ="
+        f" {number(end.z, 2)})",
         "holds: less over all rounds by over 2 standard errors; partly: less",
         verdict(d.z < -2, d.value < 0),
     )
@@ -102,7 +126,8 @@ def near_em(results: Results, name: str) -> Claim:
     ours, em = results.best("experts-phenotype", name), results.best("experts-EM", name)
     gap = float(np.median(em.final) - np.median(ours.final))
     return Claim(
-        f"Mixture of experts, {name}: from feedback alone it gets to where EM gets that is told every label",
+        f"Mixture of experts, {name}: from feedback alone it gets to where EM gets that is told"
+        " every label",
         f"phenotype {spread(ours)}, EM {spread(em)}: {gap:+.3f} between the medians",
         f"holds: within {CLOSE:g}; partly: within {2 * CLOSE:g}",
         verdict(gap <= CLOSE, gap <= 2 * CLOSE),
@@ -115,12 +140,15 @@ def experts_needed(results: Results, name: str) -> Claim:
 
 
 def specialise(results: Results, name: str) -> Claim:
-    of = {m: np.median(results.specialisation(f"experts-{m}", name)) for m in ("phenotype", "genotype", "EM")}
+    of = {
+        m: np.median(results.specialisation(f"experts-{m}", name))
+        for m in ("phenotype", "genotype", "EM")
+    }
     what = "region" if name == "regions" else "label"
     return Claim(
         f"Mixture of experts, {name}: experts specialise",
-        f"share of the information on the {what} that the most likely expert gives away, median over seeds: "
-        + ", ".join(f"{m} {value:.2f}" for m, value in of.items()),
+        f"share of the information on the {what} that the most likely expert gives away, median"
+        " over seeds: " + ", ".join(f"{m} {value:.2f}" for m, value in of.items()),
         "holds: phenotype at least 0.5; partly: at least 0.2",
         verdict(of["phenotype"] >= 0.5, of["phenotype"] >= 0.2),
     )
@@ -130,12 +158,16 @@ def smaller(results: Results, kind: str, name: str) -> Claim:
     """Measured ratios are noisy one by one: medians over seeds decide."""
     part = results.parts[f"{kind}/{name}"]
     gains = {key: np.median(part[key], axis=0) for key in ("genotype", "mix") if key in part}
-    shown = "; ".join(f"{key} over phenotype: from {number(float(g.min()))} to {number(float(g.max()))}" for key, g in gains.items())
+    shown = "; ".join(
+        f"{key} over phenotype: from {number(float(g.min()))} to {number(float(g.max()))}"
+        for key, g in gains.items()
+    )
     below = int(np.sum(part["genotype"] < 1))
     return Claim(
-        f"{'Mixture of experts, ' if kind != 'variance' else ''}{name}: the phenotype estimate never has the larger variance",
-        f"variance on the same individuals along training, median over seeds: {shown}; single measurements of genotype below 1: "
-        f"{below} of {part['genotype'].size}",
+        f"{'Mixture of experts, ' if kind != 'variance' else ''}{name}: the phenotype estimate"
+        " never has the larger variance",
+        f"variance on the same individuals along training, median over seeds: {shown}; single"
+        f" measurements of genotype below 1: {below} of {part['genotype'].size}",
         "holds: no median below 1; partly: of the genotype none",
         verdict(all(np.all(g >= 1) for g in gains.values()), bool(np.all(gains["genotype"] >= 1))),
     )

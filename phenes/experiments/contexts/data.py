@@ -1,4 +1,6 @@
-"""Data sets that come with scikit-learn, and a made-up one in the plane whose regions are known. One split for each seed."""
+"""Data sets that come with scikit-learn, and a made-up one in the plane whose regions are known.
+One split for each seed.
+"""
 
 import functools
 from collections.abc import Callable
@@ -13,7 +15,9 @@ TEST = 0.25  # share of the examples that is kept for testing
 
 
 class Split(NamedTuple):
-    """Contexts c [seeds, n, d] and labels [seeds, n], to learn from and to test on. region: which rule made the label, where known."""
+    """Contexts c [seeds, n, d] and labels [seeds, n], to learn from and to test on. region: which
+    rule made the label, where known.
+    """
 
     train_c: np.ndarray
     train_y: np.ndarray
@@ -56,7 +60,9 @@ def _wine(generator: np.random.Generator) -> tuple[np.ndarray, ...]:
 
 
 def _cells(generator: np.random.Generator) -> tuple[np.ndarray, ...]:
-    """Digits as discrete contexts: the cell of a k-means partition, made without labels, one-hot. A linear policy is then a table."""
+    """Digits as discrete contexts: the cell of a k-means partition, made without labels, one-hot. A
+    linear policy is then a table.
+    """
     from sklearn.cluster import KMeans
 
     train_c, train_y, test_c, test_y = _digits(generator)
@@ -75,7 +81,9 @@ def region_of(c: np.ndarray) -> np.ndarray:
 
 
 def label_of(c: np.ndarray) -> np.ndarray:
-    """Three wedges around the middle of the quadrant, turned by half a right angle and renamed from one quadrant to the next."""
+    """Three wedges around the middle of the quadrant, turned by half a right angle and renamed from
+    one quadrant to the next.
+    """
     g = region_of(c)
     angle = np.arctan2(*np.moveaxis(c[..., :2] - CENTRES[g], -1, 0)[::-1]) + g * np.pi / 4
     return (np.floor(3 * (angle % (2 * np.pi)) / (2 * np.pi)).astype(int) + g) % 3
@@ -94,7 +102,10 @@ MAKERS: dict[str, Callable[[np.random.Generator], tuple[np.ndarray, ...]]] = {
 }
 ABOUT = {
     "digits": "digits of scikit-learn: 64 pixels and a constant, 10 labels",
-    "cells": f"digits as discrete contexts: which of {CELLS} cells of a k-means partition, so that a policy is a table",
+    "cells": (
+        f"digits as discrete contexts: which of {CELLS} cells of a k-means partition, so that a"
+        " policy is a table"
+    ),
     "wine": "wine of scikit-learn: 13 standardised features and a constant, 3 labels",
     "regions": "points in a square; each quadrant has a linear rule of its own for 3 labels",
 }
@@ -105,4 +116,11 @@ def load(name: str, seeds: int, seed: int) -> Split:
     """A split for each seed, the same for all methods."""
     each = [MAKERS[name](np.random.default_rng([seed, k])) for k in range(seeds)]
     train_c, train_y, test_c, test_y = (np.stack(arrays) for arrays in zip(*each, strict=True))
-    return Split(train_c, train_y, test_c, test_y, int(train_y.max()) + 1, region_of(test_c) if name == "regions" else None)
+    return Split(
+        train_c,
+        train_y,
+        test_c,
+        test_y,
+        int(train_y.max()) + 1,
+        region_of(test_c) if name == "regions" else None,
+    )

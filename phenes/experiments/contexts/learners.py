@@ -1,4 +1,6 @@
-"""The methods of the library under one roof: start, go on for some rounds, answer. One round is one context, one answer, one f."""
+"""The methods of the library under one roof: start, go on for some rounds, answer. One round is one
+context, one answer, one f.
+"""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -27,7 +29,8 @@ class Task(NamedTuple):
 
 
 class Learner(NamedTuple):
-    """start(key) -> state; advance(key, state, rounds) -> (state, mean f of these rounds); scores(state, c) -> [labels].
+    """start(key) -> state; advance(key, state, rounds) -> (state, mean f of these rounds);
+    scores(state, c) -> [labels].
 
     gate(state, c): log-probabilities of the experts, of those that have some.
     """
@@ -44,14 +47,18 @@ Build = Callable[[Task, Point], Learner]
 
 def zeros(network: Any) -> Any:
     """All weights 0: every answer as likely as any other."""
-    return jax.tree.map(lambda leaf: jnp.zeros_like(leaf) if eqx.is_inexact_array(leaf) else leaf, network)
+    return jax.tree.map(
+        lambda leaf: jnp.zeros_like(leaf) if eqx.is_inexact_array(leaf) else leaf, network
+    )
 
 
 def linear(features: int, outputs: Any) -> eqx.nn.Linear:
     return zeros(eqx.nn.Linear(features, outputs, use_bias=False, key=jax.random.key(0)))
 
 
-def going_on(problem: phenes.OIU, strategy: phenes.Strategy, popsize: int) -> Callable[[PRNGKeyArray, Any, int], Any]:
+def going_on(
+    problem: phenes.OIU, strategy: phenes.Strategy, popsize: int
+) -> Callable[[PRNGKeyArray, Any, int], Any]:
     """The loop of the library, taken up where it was left."""
 
     def advance(key, state, rounds):
@@ -62,17 +69,27 @@ def going_on(problem: phenes.OIU, strategy: phenes.Strategy, popsize: int) -> Ca
 
 
 def dirichlet(estimator: Any, weights: Callable[[Task, Point], Any], width: int = 0) -> Build:
-    """A Dirichlet policy behind a linear map of the features, or behind one hidden layer of `width` units."""
+    """A Dirichlet policy behind a linear map of the features, or behind one hidden layer of `width`
+    units.
+    """
 
     def build(task: Task, at: Point) -> Learner:
         problem = phenes.OIU(contexts.Draw(), contexts.right)
         strategy = contexts.learner(problem.p, estimator, weights(task, at), optax.sgd(at["rate"]))
 
         def start(key):
-            network = eqx.nn.MLP(task.features, task.labels, width, 1, key=key) if width else linear(task.features, task.labels)
+            network = (
+                eqx.nn.MLP(task.features, task.labels, width, 1, key=key)
+                if width
+                else linear(task.features, task.labels)
+            )
             return contexts.DirichletPolicy(contexts.Concentrated(network, task.total), task.source)
 
-        return Learner(lambda key: strategy.init(start(key)), going_on(problem, strategy, 1), lambda state, c: state.q.log_answers(c))
+        return Learner(
+            lambda key: strategy.init(start(key)),
+            going_on(problem, strategy, 1),
+            lambda state, c: state.q.log_answers(c),
+        )
 
     return build
 
@@ -92,14 +109,24 @@ def minus_expected(task: Task, at: Point) -> Any:
 
 
 def over_weights(estimator: Callable[[int], Any]) -> Build:
-    """Gaussian search over the weights of the linear map, by the mean; the estimator is made for their number."""
+    """Gaussian search over the weights of the linear map, by the mean; the estimator is made for
+    their number.
+    """
 
     def build(task: Task, at: Point) -> Learner:
         theta, logits = contexts.flatten(linear(task.features, task.labels))
         problem = phenes.OIU(contexts.NetworkPolicy(logits, task.source), contexts.right)
         weighed = contexts.Weighed(estimator(theta.size), by_belief(task, at))
         optimiser = optax.sgd(at["rate"])
-        strategy = phenes.es(problem.p, weighed, contexts.as_it_is, optimiser, POPSIZE, metric=metric.plain, std=at["sigma"])
+        strategy = phenes.es(
+            problem.p,
+            weighed,
+            contexts.as_it_is,
+            optimiser,
+            POPSIZE,
+            metric=metric.plain,
+            std=at["sigma"],
+        )
         q = search.IsotropicGaussian(theta, 1.0)
         scores = lambda state, c: logits(state.q.mean, c)  # noqa: E731
         return Learner(lambda key: strategy.init(q), going_on(problem, strategy, POPSIZE), scores)
@@ -112,12 +139,16 @@ def mix() -> Any:
 
 
 def mix_of_weights(size: int) -> Any:
-    """With a guess at the information to start from: without one the first step is the genotype's, which throws the weights far off."""
+    """With a guess at the information to start from: without one the first step is the genotype's,
+    which throws the weights far off.
+    """
     return estimators.information_mix(order=1, info=jnp.full(size, 0.1))
 
 
 def some_mixture(task: Task, key: PRNGKeyArray) -> contexts.Mixture:
-    """A linear gate and linear experts, small and random: experts that start equal would stay so."""
+    """A linear gate and linear experts, small and random: experts that start equal would stay
+    so.
+    """
     keys = jax.random.split(key, task.experts + 1)
     network = lambda outputs, key: eqx.nn.Linear(task.features, outputs, use_bias=False, key=key)  # noqa: E731
     experts = [contexts.Labels(network(task.labels, k)) for k in keys[1:]]
@@ -129,7 +160,9 @@ def mixture(estimator: Any, weights: Callable[[Task, Point], Any]) -> Build:
 
     def build(task: Task, at: Point) -> Learner:
         problem = phenes.OIU(contexts.Hear(), contexts.right)
-        strategy = contexts.learner(problem.p, estimator, weights(task, at), optax.adam(at["rate"]), POPSIZE)
+        strategy = contexts.learner(
+            problem.p, estimator, weights(task, at), optax.adam(at["rate"]), POPSIZE
+        )
         return Learner(
             lambda key: strategy.init(some_mixture(task, key)),
             going_on(problem, strategy, POPSIZE),
@@ -141,11 +174,18 @@ def mixture(estimator: Any, weights: Callable[[Task, Point], Any]) -> Build:
 
 
 def told(task: Task, at: Point) -> Learner:
-    """EM for the same mixtures, with all labels in every sweep: a sweep for each measurement, however many rounds lie between."""
+    """EM for the same mixtures, with all labels in every sweep: a sweep for each measurement,
+    however many rounds lie between.
+    """
     rows = task.source.rows
     data = contexts.Answered(rows.c, rows.hidden.astype(jnp.int32))
 
     def advance(key, q, rounds):
         return contexts.em(q, data, optax.adam(at["rate"]), sweeps=1, steps=4)[0], jnp.ones(())
 
-    return Learner(lambda key: some_mixture(task, key), advance, lambda q, c: q.log_answers(c), lambda q, c: q.log_gate(c))
+    return Learner(
+        lambda key: some_mixture(task, key),
+        advance,
+        lambda q, c: q.log_answers(c),
+        lambda q, c: q.log_gate(c),
+    )

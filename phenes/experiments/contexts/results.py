@@ -1,4 +1,6 @@
-"""store -> numbers. Everything that figures and reports say is computed here or from what is returned here."""
+"""store -> numbers. Everything that figures and reports say is computed here or from what is
+returned here.
+"""
 
 import math
 from dataclasses import dataclass
@@ -15,7 +17,9 @@ SIGNS = {"rate": "rate", "gamma": "γ", "epsilon": "ε", "sigma": "σ", "C": "C"
 
 
 class Curve(NamedTuple):
-    """One method with one setting on one data set: [seeds, rounds], on the test set; loss and online are NaN where they have no meaning."""
+    """One method with one setting on one data set: [seeds, rounds], on the test set; loss and
+    online are NaN where they have no meaning.
+    """
 
     method: str
     name: str
@@ -37,7 +41,9 @@ class Curve(NamedTuple):
 
 @dataclass(frozen=True)
 class Results:
-    """The last run of a store, in memory. parts: arrays by "kind/set"; those not run yet are not there."""
+    """The last run of a store, in memory. parts: arrays by "kind/set"; those not run yet are not
+    there.
+    """
 
     settings: Settings
     version: str
@@ -55,11 +61,19 @@ class Results:
     def curves(self, method: str, name: str) -> list[Curve]:
         arrays, points = self.parts[f"{method}/{name}"], METHODS[method].points
         nothing = np.full_like(arrays["accuracy"], np.nan)
-        rows = [[arrays.get(key, nothing)[k].astype(float) for key in ("accuracy", "loss", "online")] for k in range(len(points))]
-        return [Curve(method, name, point, arrays["rounds"], *row) for point, row in zip(points, rows, strict=True)]
+        rows = [
+            [arrays.get(key, nothing)[k].astype(float) for key in ("accuracy", "loss", "online")]
+            for k in range(len(points))
+        ]
+        return [
+            Curve(method, name, point, arrays["rounds"], *row)
+            for point, row in zip(points, rows, strict=True)
+        ]
 
     def index_of_best(self, method: str, name: str) -> int:
-        """The setting with the highest median accuracy after the last round: the same rule for all methods, ours and others'."""
+        """The setting with the highest median accuracy after the last round: the same rule for all
+        methods, ours and others'.
+        """
         return int(np.argmax([np.median(curve.final) for curve in self.curves(method, name)]))
 
     def best(self, method: str, name: str) -> Curve:
@@ -70,7 +84,9 @@ class Results:
         return self.parts[f"{method}/{name}"][what][self.index_of_best(method, name)]
 
     def specialisation(self, method: str, name: str) -> np.ndarray:
-        """How much of what there is to know who speaks tells, by seed: of the region in the plane, else of the label."""
+        """How much of what there is to know who speaks tells, by seed: of the region in the plane,
+        else of the label.
+        """
         split = load_data(name, self.settings.seeds, self.settings.seed)
         groups = split.test_y if split.test_region is None else split.test_region
         speaker = np.argmax(self.at_the_end(method, name, "gate"), axis=-1)
@@ -106,16 +122,28 @@ def summary(store: Store) -> dict[str, Any]:
         "status": results.status,
         "settings": vars(results.settings),
         "claims": [vars(claim) for claim in claims(results)],
-        "accuracy": {name: {m: [_numbers(c) for c in results.curves(m, name)] for m in results.methods(name)} for name in sets},
-        "best": {name: {m: results.best(m, name).at for m in results.methods(name)} for name in sets},
+        "accuracy": {
+            name: {m: [_numbers(c) for c in results.curves(m, name)] for m in results.methods(name)}
+            for name in sets
+        },
+        "best": {
+            name: {m: results.best(m, name).at for m in results.methods(name)} for name in sets
+        },
         "sessions": [session._asdict() for session in results.sessions],
     }
 
 
 def _numbers(curve: Curve) -> dict[str, Any]:
     low, middle, high = np.quantile(curve.final, [0.25, 0.5, 0.75])
-    numbers = {"median": middle, "quartiles": [low, high], "online": np.median(curve.online.mean(axis=1))}
-    return curve.at | {key: [rounded(v) for v in value] if isinstance(value, list) else rounded(value) for key, value in numbers.items()}
+    numbers = {
+        "median": middle,
+        "quartiles": [low, high],
+        "online": np.median(curve.online.mean(axis=1)),
+    }
+    return curve.at | {
+        key: [rounded(v) for v in value] if isinstance(value, list) else rounded(value)
+        for key, value in numbers.items()
+    }
 
 
 def rounded(value: float) -> float | None:

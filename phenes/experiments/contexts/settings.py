@@ -12,7 +12,8 @@ from phenes.store.stored import Stored
 
 EXPERIMENT = "contexts"
 FULL = "logistic"
-VARIANCES = {"variance": "phenotype", "experts-variance": "experts-phenotype"}  # not methods: variances along the path of a method
+# not methods: variances along the path of a method
+VARIANCES = {"variance": "phenotype", "experts-variance": "experts-phenotype"}
 SETS = ("digits", "cells", "wine")
 CONTINUOUS = ("digits", "wine")
 SHORTER = {"wine": 10}  # a tenth of the rounds, for few examples
@@ -20,7 +21,9 @@ MIXTURES = ("regions", "digits")
 
 
 class Method(NamedTuple):
-    """build: a learner from numbers; points: those it is tried with, the best of which is shown. cost: seconds, roughly."""
+    """build: a learner from numbers; points: those it is tried with, the best of which is shown.
+    cost: seconds, roughly.
+    """
 
     build: Build | None
     points: list[Point]
@@ -33,7 +36,9 @@ def _rates(*rates: float) -> list[Point]:
     return [{"rate": rate} for rate in rates]
 
 
-LEAST = 0.3  # doubt of belief weights for estimators other than the phenotype, whose scores do not shrink as these weights grow
+# doubt of belief weights for estimators other than the phenotype, whose scores do not shrink as
+# these weights grow
+LEAST = 0.3
 
 
 def _doubtful(*rates: float, **more: float) -> list[Point]:
@@ -50,12 +55,31 @@ FLAT, EXPECTED = learners.minus_mean, learners.minus_expected
 PHENOTYPE, GENOTYPE = estimators.phenotype, estimators.genotype
 METHODS: dict[str, Method] = {
     "phenotype": Method(
-        learners.dirichlet(PHENOTYPE, BELIEF), _rates(0.03, 0.1, 0.3), "phenotype, belief weights", 20.0, (*SETS, "regions")
+        learners.dirichlet(PHENOTYPE, BELIEF),
+        _rates(0.03, 0.1, 0.3),
+        "phenotype, belief weights",
+        20.0,
+        (*SETS, "regions"),
     ),
-    "mix": Method(learners.dirichlet(learners.mix(), BELIEF), _both(0.03, 0.1), "information mix, belief weights", 60.0, CONTINUOUS),
-    "genotype": Method(learners.dirichlet(GENOTYPE, BELIEF), _both(0.001, 0.003, 0.01), "genotype, belief weights", 30.0),
+    "mix": Method(
+        learners.dirichlet(learners.mix(), BELIEF),
+        _both(0.03, 0.1),
+        "information mix, belief weights",
+        60.0,
+        CONTINUOUS,
+    ),
+    "genotype": Method(
+        learners.dirichlet(GENOTYPE, BELIEF),
+        _both(0.001, 0.003, 0.01),
+        "genotype, belief weights",
+        30.0,
+    ),
     "phenotype-value": Method(
-        learners.dirichlet(PHENOTYPE, FLAT), _rates(0.01, 0.03, 0.1, 0.3), "phenotype, f minus its running mean", 20.0, ("digits",)
+        learners.dirichlet(PHENOTYPE, FLAT),
+        _rates(0.01, 0.03, 0.1, 0.3),
+        "phenotype, f minus its running mean",
+        20.0,
+        ("digits",),
     ),
     "phenotype-context": Method(
         learners.dirichlet(PHENOTYPE, EXPECTED),
@@ -81,33 +105,54 @@ METHODS: dict[str, Method] = {
     "hidden": Method(
         learners.dirichlet(PHENOTYPE, BELIEF, width=64),
         _rates(0.1),
-        "phenotype, belief weights, one hidden layer of 64 units: more than the other methods are given",
+        "phenotype, belief weights, one hidden layer of 64 units: more than the other methods are"
+        " given",
         20.0,
         ("digits",),
     ),
-    "banditron": Method(peers.banditron, [{"gamma": g} for g in (0.02, 0.05, 0.1, 0.2, 0.3, 0.5)], "Banditron", 5.0),
+    "banditron": Method(
+        peers.banditron, [{"gamma": g} for g in (0.02, 0.05, 0.1, 0.2, 0.3, 0.5)], "Banditron", 5.0
+    ),
     "epsilon-greedy": Method(
         peers.epsilon_greedy,
-        [{"epsilon": epsilon, "rate": rate} for epsilon in (0.02, 0.1, 0.3) for rate in (0.1, 0.3, 1.0)],
+        [
+            {"epsilon": epsilon, "rate": rate}
+            for epsilon in (0.02, 0.1, 0.3)
+            for rate in (0.1, 0.3, 1.0)
+        ],
         "epsilon-greedy, logistic regression of f for each answer",
         10.0,
     ),
-    FULL: Method(None, [{"C": c} for c in (1.0, 10.0)], "logistic regression told every label (scikit-learn)", 20.0),
+    FULL: Method(
+        None,
+        [{"C": c} for c in (1.0, 10.0)],
+        "logistic regression told every label (scikit-learn)",
+        20.0,
+    ),
     **{
-        f"experts-{name}": Method(learners.mixture(estimator, BELIEF), _both(0.01, 0.03), f"mixture of experts, {about}", 20.0, MIXTURES)
+        f"experts-{name}": Method(
+            learners.mixture(estimator, BELIEF),
+            _both(0.01, 0.03),
+            f"mixture of experts, {about}",
+            20.0,
+            MIXTURES,
+        )
         for name, estimator, about in (
             ("phenotype", PHENOTYPE, "phenotype, belief weights"),
             ("genotype", GENOTYPE, "genotype (the expert that was asked), belief weights"),
         )
     },
-    "experts-EM": Method(learners.told, _rates(0.03, 0.1), "mixture of experts, EM told every label", 20.0, MIXTURES),
+    "experts-EM": Method(
+        learners.told, _rates(0.03, 0.1), "mixture of experts, EM told every label", 20.0, MIXTURES
+    ),
 }
 
 
 @dataclass(frozen=True)
 class Settings(Stored):
-    """rounds: contexts that come. points: how often accuracy is measured. totals: sums of alpha at which variances are compared, the
-    first of which learners have. experts: in a mixture. methods and sets: what is run; all of it if empty."""
+    """rounds: contexts that come. points: how often accuracy is measured. totals: sums of alpha at
+    which variances are compared, the first of which learners have. experts: in a mixture. methods
+    and sets: what is run; all of it if empty."""
 
     methods: tuple[str, ...] = ()
     sets: tuple[str, ...] = ()
@@ -135,7 +180,10 @@ class Settings(Stored):
         checks.positive("totals", self.totals)
         least = self.points * learners.POPSIZE
         if any(self.rounds_of(name) % least or not self.rounds_of(name) for name in self.sets):
-            raise ValueError(f"rounds must be a multiple of {learners.POPSIZE} x points on every set, got {self.rounds} and {self.points}")
+            raise ValueError(
+                f"rounds must be a multiple of {learners.POPSIZE} x points on every set, got"
+                f" {self.rounds} and {self.points}"
+            )
 
     @classmethod
     def quick(cls) -> "Settings":
@@ -148,7 +196,9 @@ class Settings(Stored):
     @property
     def parts(self) -> tuple[str, ...]:
         """kind/set, the dearest first, so that the cores finish together."""
-        names = [f"{kind}/{name}" for kind in self.methods for name in _sets(kind) if name in self.sets]
+        names = [
+            f"{kind}/{name}" for kind in self.methods for name in _sets(kind) if name in self.sets
+        ]
         return tuple(sorted(names, key=lambda part: -self.cost(part)))
 
     def cost(self, part: str) -> float:

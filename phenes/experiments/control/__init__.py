@@ -1,4 +1,6 @@
-"""The paper's experiments with policies in networks (section 6.2): one room for CartPole, Pendulum and Swimmer, which differ in numbers."""
+"""The paper's experiments with policies in networks (section 6.2): one room for CartPole, Pendulum
+and Swimmer, which differ in numbers.
+"""
 
 from phenes.experiments.control.execute import experiment
 from phenes.experiments.control.results import summary

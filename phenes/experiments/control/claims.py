@@ -1,4 +1,6 @@
-"""The paper's claims about this environment, and ours, each with what was measured and a verdict by a stated rule."""
+"""The paper's claims about this environment, and ours, each with what was measured and a verdict by
+a stated rule.
+"""
 
 import math
 
@@ -28,8 +30,15 @@ def claims(results: Results) -> list[Claim]:
 
 def times(results: Results, method: str) -> str:
     middle = results.median_first(method)
-    end = f"{count(middle)} generations, {count(results.episodes(method))} episodes" if math.isfinite(middle) else "never"
-    of = f"{results.reached(method)} of {len(results.runs[method])} seeds in at most {results.settings.length(method)} generations"
+    end = (
+        f"{count(middle)} generations, {count(results.episodes(method))} episodes"
+        if math.isfinite(middle)
+        else "never"
+    )
+    of = (
+        f"{results.reached(method)} of {len(results.runs[method])} seeds in at most"
+        f" {results.settings.length(method)} generations"
+    )
     return f"{end} (median; {of})"
 
 
@@ -39,7 +48,9 @@ def count(value: float) -> str:
 
 
 def bounded(results: Results, method: str) -> np.ndarray:
-    """First generations, with those that never got there one past the end: a bound, so differences are understated."""
+    """First generations, with those that never got there one past the end: a bound, so differences
+    are understated.
+    """
     return np.minimum(results.firsts(method), results.settings.length(method) + 1.0)
 
 
@@ -49,49 +60,77 @@ def _faster(results: Results, text: str, es: str, paes: str) -> Claim:
     if math.isfinite(a) or math.isfinite(b):
         ratio = float(np.median(bounded(results, es))) / float(np.median(bounded(results, paes)))
         least = "" if math.isfinite(a) else "at least "
-        found, holds, partly = f"{least}{number(ratio)} times fewer, z = {number(d.z, 2)}", d.z < -2, b < a
+        found, holds, partly = (
+            f"{least}{number(ratio)} times fewer, z = {number(d.z, 2)}",
+            d.z < -2,
+            b < a,
+        )
     else:
         d = difference(results.values(es), results.values(paes))
-        found = f"return at the end: {_values(results, es)} and {_values(results, paes)}, z = {number(d.z, 2)}"
+        found = (
+            f"return at the end: {_values(results, es)} and {_values(results, paes)}, z ="
+            f" {number(d.z, 2)}"
+        )
         holds, partly = False, d.z > 2
     return Claim(
         text,
-        f"return {results.settings.target:g}: {es} {times(results, es)}; {paes} {times(results, paes)}; {found}",
-        "holds: fewer generations to the target by over 2 standard errors; partly: a lower median, or if neither gets there a higher "
-        "return at the end by over 2 standard errors",
+        f"return {results.settings.target:g}: {es} {times(results, es)}; {paes}"
+        f" {times(results, paes)}; {found}",
+        "holds: fewer generations to the target by over 2 standard errors; partly: a lower median,"
+        " or if neither gets there a higher return at the end by over 2 standard errors",
         verdict(bool(holds), bool(partly)),
     )
 
 
 def faster(results: Results) -> Claim:
     return _faster(
-        results, "Section 6.2: PAES converges faster than ES in terms of generations (the paper's settings)", "ES-paper", "PAES-paper"
+        results,
+        "Section 6.2: PAES converges faster than ES in terms of generations (the paper's settings)",
+        "ES-paper",
+        "PAES-paper",
     )
 
 
 def unbiased(results: Results) -> Claim:
-    return _faster(results, "The same with the score at theta_i, which is unbiased (erratum 17)", "ES-paper", "PAES-theta")
+    return _faster(
+        results,
+        "The same with the score at theta_i, which is unbiased (erratum 17)",
+        "ES-paper",
+        "PAES-theta",
+    )
 
 
 def clean(results: Results) -> Claim:
-    return _faster(results, "The default learns faster than the same with the genotype score", "genotype", "default")
+    return _faster(
+        results,
+        "The default learns faster than the same with the genotype score",
+        "genotype",
+        "default",
+    )
 
 
 def beside(results: Results) -> Claim:
-    return _fewer(results, "The default needs fewer episodes than ES with settings that suit it", "ES")
+    return _fewer(
+        results, "The default needs fewer episodes than ES with settings that suit it", "ES"
+    )
 
 
 def rivals(results: Results) -> Claim:
     name = results.best_rival()
     assert name is not None  # asked for above
     count = sum(other in RIVALS for other in results.runs)
-    return _fewer(results, f"The default needs fewer episodes than evosax Open_ES, the best of {count} settings", name)
+    return _fewer(
+        results,
+        f"The default needs fewer episodes than evosax Open_ES, the best of {count} settings",
+        name,
+    )
 
 
 def _fewer(results: Results, text: str, other: str) -> Claim:
     return Claim(
         text,
-        f"return {results.settings.target:g}: {other} {times(results, other)}; default {times(results, 'default')}",
+        f"return {results.settings.target:g}: {other} {times(results, other)}; default"
+        f" {times(results, 'default')}",
         "holds: fewer episodes to the target by the median",
         verdict(results.episodes("default") < results.episodes(other)),
     )
@@ -103,8 +142,10 @@ def ours(results: Results) -> Claim:
     many, half = solved >= 0.9 * n, solved >= 0.5 * n
     within = bar is None or results.episodes("default") <= bar
     return Claim(
-        f"The default reaches {results.settings.target:g} without tuning" + ("" if bar is None else f", in {bar} episodes"),
-        f"{times(results, 'default')}; proved by {solved} of {n}; return of the mean policy at the end {_values(results, 'default')}",
+        f"The default reaches {results.settings.target:g} without tuning"
+        + ("" if bar is None else f", in {bar} episodes"),
+        f"{times(results, 'default')}; proved by {solved} of {n}; return of the mean policy at the"
+        f" end {_values(results, 'default')}",
         "holds: at least 9 of 10 seeds"
         + ("" if bar is None else ", and the median of the episodes")
         + "; partly: at least half of the seeds",
@@ -121,7 +162,8 @@ def kept(results: Results) -> Claim:
     good = [low >= 0.9 * target for low in lowest]
     return Claim(
         "The default does not collapse after it got there",
-        f"lowest look at the mean policy afterwards, by seed: {', '.join(number(low, 4) for low in lowest)}",
+        "lowest look at the mean policy afterwards, by seed:"
+        f" {', '.join(number(low, 4) for low in lowest)}",
         "holds: never below nine tenths of the target, with every seed; partly: with at least half",
         verdict(all(good), sum(good) >= 0.5 * len(good)),
     )

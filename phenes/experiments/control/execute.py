@@ -13,9 +13,16 @@ from phenes.store import Store
 def tasks(settings: Settings) -> dict[str, str]:
     from phenes.rl import rollouts
 
-    rollouts.spaces(settings.environment)  # without gymnasium this says so, here and not in every process
-    if any(name in RIVALS for name in settings.methods) and importlib.util.find_spec("evosax") is None:
-        raise RuntimeError("""evosax is not installed: pip install "phenes[bench]", or leave it out by --set 'methods=["default"]'""")
+    # without gymnasium this says so, here and not in every process
+    rollouts.spaces(settings.environment)
+    if (
+        any(name in RIVALS for name in settings.methods)
+        and importlib.util.find_spec("evosax") is None
+    ):
+        raise RuntimeError(
+            'evosax is not installed: pip install "phenes[bench]", or leave it out by '
+            """--set 'methods=["default"]'"""
+        )
     return {name: name for name in settings.parts}
 
 

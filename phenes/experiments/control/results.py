@@ -1,4 +1,6 @@
-"""store -> numbers. Everything that figures and reports say is computed here or from what is returned here."""
+"""store -> numbers. Everything that figures and reports say is computed here or from what is
+returned here.
+"""
 
 import math
 from dataclasses import dataclass
@@ -13,10 +15,11 @@ from phenes.store import Store
 
 
 class One(NamedTuple):
-    """A run. population: mean return by generation; mean_policy: of the mean policy, at the generations `at`. seconds: since the start,
-    without compilation.
+    """A run. population: mean return by generation; mean_policy: of the mean policy, at the
+    generations `at`. seconds: since the start, without compilation.
 
-    first: the first generation at the target, infinite if never. value: of the mean policy that was kept, on 100 fresh episodes.
+    first: the first generation at the target, infinite if never. value: of the mean policy that was
+    kept, on 100 fresh episodes.
     """
 
     population: np.ndarray
@@ -72,13 +75,23 @@ class Results:
         return float(np.median([one.episodes for one in self.runs[method]]))
 
     def best_rival(self) -> str | None:
-        """The setting of evosax with the fewest episodes to the target, and of those that never get there the one with the best end."""
+        """The setting of evosax with the fewest episodes to the target, and of those that never get
+        there the one with the best end.
+        """
         there = [name for name in self.runs if name in RIVALS]
-        return min(there, key=lambda name: (self.episodes(name), -float(np.mean(self.values(name)))), default=None)
+        return min(
+            there,
+            key=lambda name: (self.episodes(name), -float(np.mean(self.values(name)))),
+            default=None,
+        )
 
     def shown(self) -> dict[str, list[One]]:
         """Of evosax only its best."""
-        return {name: runs for name, runs in self.runs.items() if name not in RIVALS or name == self.best_rival()}
+        return {
+            name: runs
+            for name, runs in self.runs.items()
+            if name not in RIVALS or name == self.best_rival()
+        }
 
 
 def name(store: Store) -> str:
@@ -89,22 +102,41 @@ def name(store: Store) -> str:
 def load(store: Store) -> Results:
     run = store.last(name(store))
     settings, seconds = Settings.from_stored(run.about.settings), run.seconds()
-    names = {m: [f"{m}/{k}" for k in range(settings.seeds) if f"{m}/{k}" in seconds] for m in settings.methods}
-    there = {m: [one_run(run[n], settings.target, settings.by_mean_policy) for n in parts] for m, parts in names.items() if parts}
+    names = {
+        m: [f"{m}/{k}" for k in range(settings.seeds) if f"{m}/{k}" in seconds]
+        for m in settings.methods
+    }
+    there = {
+        m: [one_run(run[n], settings.target, settings.by_mean_policy) for n in parts]
+        for m, parts in names.items()
+        if parts
+    }
     return Results(settings, run.about.version, run.about.status, there, driver.sessions(run))
 
 
 def one_run(part: dict[str, np.ndarray], target: float, by_mean_policy: bool) -> One:
     """From what is stored of a run."""
-    seen, when = (part["deterministic"], part["at"]) if by_mean_policy else (part["mean"], np.arange(1, part["mean"].size + 1))
+    seen, when = (
+        (part["deterministic"], part["at"])
+        if by_mean_policy
+        else (part["mean"], np.arange(1, part["mean"].size + 1))
+    )
     there = np.flatnonzero(seen >= target)
     first = float(when[there[0]]) if there.size else math.inf
-    curves = (part["mean"], part["at"], part["deterministic"], part["signal"], without_compilation(part["seconds"], part["at"]))
+    curves = (
+        part["mean"],
+        part["at"],
+        part["deterministic"],
+        part["signal"],
+        without_compilation(part["seconds"], part["at"]),
+    )
     return One(*curves, int(part["popsize"]), float(part["value"]), first, bool(part["solved"]))
 
 
 def without_compilation(seconds: np.ndarray, at: np.ndarray) -> np.ndarray:
-    """The generations before the second look, in which programs were compiled or were not, count as long as those after it."""
+    """The generations before the second look, in which programs were compiled or were not, count as
+    long as those after it.
+    """
     if at.size < 3:
         return seconds
     (second, third), generation = seconds[at[1:3] - 1], np.arange(1, seconds.size + 1)

@@ -1,4 +1,6 @@
-"""evosax' Open_ES on the same rollouts: the same network and first theta, the same scale of observations, pairs from the same state."""
+"""evosax' Open_ES on the same rollouts: the same network and first theta, the same scale of
+observations, pairs from the same state.
+"""
 
 import functools
 import time
@@ -37,7 +39,9 @@ class Carry(NamedTuple):
 
 
 def play(env_id: str, rival: Rival, seed: int, target: float) -> dict[str, np.ndarray]:
-    """What `results` reads of a run, which ends with the chunk in which its population gets to the target. Environments in JAX only."""
+    """What `results` reads of a run, which ends with the chunk in which its population gets to the
+    target. Environments in JAX only.
+    """
     with lenient():
         return _play(env_id, rival, seed, target)
 
@@ -48,28 +52,64 @@ def _play(env_id: str, rival: Rival, seed: int, target: float) -> dict[str, np.n
     made, theta = policy(for_network, env.spaces, rival.hidden)
     algorithm, params, some = _programs(rival._replace(generations=1), env, theta.size)
     state = algorithm.init(key, theta, params)
-    carry = Carry(jax.tree.map(lambda leaf: jnp.asarray(leaf, jnp.asarray(leaf).dtype), state), made.scale)
+    carry = Carry(
+        jax.tree.map(lambda leaf: jnp.asarray(leaf, jnp.asarray(leaf).dtype), state), made.scale
+    )
     started, mean, seconds, at, seen = time.perf_counter(), [], [], [], []
     for g in range(0, rival.generations, CHUNK):
         carry, returns = some(made, carry, jax.random.fold_in(key, g))
         mean.extend(np.asarray(returns, float).tolist())
         seconds.extend([time.perf_counter() - started] * CHUNK)
         at.append(g + CHUNK)
-        seen.append(float(_look(made.with_scale(carry.scale), env, carry.state.mean, jax.random.fold_in(key, g), LOOKS)))
+        seen.append(
+            float(
+                _look(
+                    made.with_scale(carry.scale),
+                    env,
+                    carry.state.mean,
+                    jax.random.fold_in(key, g),
+                    LOOKS,
+                )
+            )
+        )
         if max(mean[-CHUNK:]) >= target:
             break
-    value = float(_look(made.with_scale(carry.scale), env, carry.state.mean, jax.random.fold_in(key, rival.generations), PROOF))
-    arrays = {"mean": mean, "at": at, "deterministic": seen, "seconds": seconds, "signal": np.full(len(mean), np.nan)}
-    return {k: np.asarray(v) for k, v in (arrays | {"popsize": rival.popsize, "value": value, "solved": False}).items()}
+    value = float(
+        _look(
+            made.with_scale(carry.scale),
+            env,
+            carry.state.mean,
+            jax.random.fold_in(key, rival.generations),
+            PROOF,
+        )
+    )
+    arrays = {
+        "mean": mean,
+        "at": at,
+        "deterministic": seen,
+        "seconds": seconds,
+        "signal": np.full(len(mean), np.nan),
+    }
+    return {
+        k: np.asarray(v)
+        for k, v in (arrays | {"popsize": rival.popsize, "value": value, "solved": False}).items()
+    }
 
 
 @functools.cache
 def _programs(rival: Rival, env: Any, dim: int) -> tuple[Any, Any, Any]:
-    """Open_ES, its parameters, and CHUNK generations compiled: (policy, carry, key) -> (carry, mean return of each population)."""
+    """Open_ES, its parameters, and CHUNK generations compiled: (policy, carry, key) -> (carry, mean
+    return of each population).
+    """
     from evosax.algorithms import Open_ES
 
     schedule = optax.constant_schedule(rival.std)
-    algorithm = Open_ES(population_size=rival.popsize, solution=jnp.zeros(dim), optimizer=optax.adam(rival.rate), std_schedule=schedule)
+    algorithm = Open_ES(
+        population_size=rival.popsize,
+        solution=jnp.zeros(dim),
+        optimizer=optax.adam(rival.rate),
+        std_schedule=schedule,
+    )
     params = algorithm.default_params
 
     def one(made: Policy, carry: Carry, key: Any) -> tuple[Carry, Any]:
@@ -83,7 +123,9 @@ def _programs(rival: Rival, env: Any, dim: int) -> tuple[Any, Any, Any]:
 
     @eqx.filter_jit
     def some(made: Policy, carry: Carry, key: Any) -> tuple[Carry, Any]:
-        return lax.scan(lambda carry, key: one(made, carry, key), carry, jax.random.split(key, CHUNK))
+        return lax.scan(
+            lambda carry, key: one(made, carry, key), carry, jax.random.split(key, CHUNK)
+        )
 
     return algorithm, params, some
 
@@ -92,4 +134,6 @@ def _programs(rival: Rival, env: Any, dim: int) -> tuple[Any, Any, Any]:
 def _look(made: Policy, env: Any, theta: Any, key: Any, episodes: int) -> Any:
     """The mean return of one theta with its best actions."""
     law = Trajectories(made, env, deterministic=True)
-    return jnp.mean(total(law.sample_all(key, jnp.broadcast_to(theta[None], (episodes, theta.size)))))
+    return jnp.mean(
+        total(law.sample_all(key, jnp.broadcast_to(theta[None], (episodes, theta.size))))
+    )

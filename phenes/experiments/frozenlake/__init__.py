@@ -1,4 +1,6 @@
-"""The paper's FrozenLake experiments (section 6.2, appendix) and the clean comparison of estimators: run -> store -> figures, report."""
+"""The paper's FrozenLake experiments (section 6.2, appendix) and the clean comparison of
+estimators: run -> store -> figures, report.
+"""
 
 from phenes.experiments.frozenlake.execute import run
 from phenes.experiments.frozenlake.pictures import figures

@@ -1,4 +1,6 @@
-"""store -> numbers. Everything that figures and reports say is computed here or from what is returned here."""
+"""store -> numbers. Everything that figures and reports say is computed here or from what is
+returned here.
+"""
 
 import functools
 import math
@@ -9,7 +11,14 @@ import numpy as np
 
 from phenes.experiments.driver import Session, sessions
 from phenes.experiments.frozenlake.part import best, first
-from phenes.experiments.frozenlake.settings import ENVIRONMENT, EXPERIMENT, LAST, METHODS, VARIANCE, Settings
+from phenes.experiments.frozenlake.settings import (
+    ENVIRONMENT,
+    EXPERIMENT,
+    LAST,
+    METHODS,
+    VARIANCE,
+    Settings,
+)
 from phenes.experiments.report import mean_se
 from phenes.rl import tabular
 from phenes.store import Store
@@ -28,11 +37,15 @@ class Optimum(NamedTuple):
 @functools.cache
 def optimum() -> Optimum:
     table = tabular.load(ENVIRONMENT).table
-    return Optimum(table.limit or 0, tabular.optimum(table)[0], tabular.optimum(table.limited(None))[0])
+    return Optimum(
+        table.limit or 0, tabular.optimum(table)[0], tabular.optimum(table.limited(None))[0]
+    )
 
 
 class Curve(NamedTuple):
-    """One method with one setting. value: exact, of the greedy policy, [seeds, generations]; unlimited: without the step limit."""
+    """One method with one setting. value: exact, of the greedy policy, [seeds, generations];
+    unlimited: without the step limit.
+    """
 
     method: str
     at: dict[str, float]
@@ -76,7 +89,9 @@ class Curve(NamedTuple):
 
 @dataclass(frozen=True)
 class Results:
-    """The last run of a store, in memory. parts: arrays by method; those not run yet are not there."""
+    """The last run of a store, in memory. parts: arrays by method; those not run yet are not
+    there.
+    """
 
     settings: Settings
     version: str
@@ -97,8 +112,15 @@ class Results:
         arrays, points = self.parts[method], METHODS[method].points(self.settings)
         names = ("value", "unlimited", "population", "flat", "held", "stochastic")
         rows = [{name: arrays[name][k].astype(float) for name in names} for k in range(len(points))]
-        every = [Curve(method, point, target=self.settings.target, **row) for point, row in zip(points, rows, strict=True)]
-        return [c for c in every if all(math.isclose(c.at.get(name, math.nan), value) for name, value in at.items())]
+        every = [
+            Curve(method, point, target=self.settings.target, **row)
+            for point, row in zip(points, rows, strict=True)
+        ]
+        return [
+            c
+            for c in every
+            if all(math.isclose(c.at.get(name, math.nan), value) for name, value in at.items())
+        ]
 
     def best(self, method: str) -> Curve:
         return self.curves(method)[best(self.parts[method]["value"], self.settings.target)]
@@ -125,16 +147,26 @@ def summary(store: Store) -> dict[str, Any]:
         "version": results.version,
         "status": results.status,
         "settings": vars(results.settings),
-        "sessions": [{"seconds": round(s, 1), "parts": n, "processes": k} for s, n, k in results.sessions],
+        "sessions": [
+            {"seconds": round(s, 1), "parts": n, "processes": k} for s, n, k in results.sessions
+        ],
         "claims": [vars(claim) for claim in claims(results)],
-        "methods": {name: [_numbers(curve) for curve in results.curves(name)] for name in results.methods},
+        "methods": {
+            name: [_numbers(curve) for curve in results.curves(name)] for name in results.methods
+        },
         "best": {name: results.best(name).at for name in results.methods},
-        "gain": {f"{t:g}": finite(gain(results)[k]) for k, t in enumerate(results.settings.clean)} if VARIANCE in results.parts else {},
+        "gain": (
+            {f"{t:g}": finite(gain(results)[k]) for k, t in enumerate(results.settings.clean)}
+            if VARIANCE in results.parts
+            else {}
+        ),
     }
 
 
 def gain(results: Results) -> np.ndarray:
-    """Variance of the genotype estimate over that of the phenotype one, median over seeds and generations with weights; by S."""
+    """Variance of the genotype estimate over that of the phenotype one, median over seeds and
+    generations with weights; by S.
+    """
     ratio = results.parts[VARIANCE]["gain"]
     return np.array([np.nanmedian(np.where(np.isfinite(row), row, np.nan)) for row in ratio])
 

@@ -19,9 +19,11 @@ LAST = 50  # generations that the final reward is averaged over, as in the paper
 
 @dataclass(frozen=True)
 class Settings(Stored):
-    """sigmas: spreads of ES. totals: sums of alpha, S. clean: those of the clean experiment. rate: of plain gradient ascent, the paper's.
+    """sigmas: spreads of ES. totals: sums of alpha, S. clean: those of the clean experiment. rate:
+    of plain gradient ascent, the paper's.
 
-    natural: rate of the natural gradient in units of 1 + S (`moves.kept`). target: the exact value that counts as learnt.
+    natural: rate of the natural gradient in units of 1 + S (`moves.kept`). target: the exact value
+    that counts as learnt.
     methods: what is run, of `METHODS` and `VARIANCE`; all of it if empty.
     """
 
@@ -45,10 +47,12 @@ class Settings(Stored):
         object.__setattr__(self, "methods", tuple(self.methods) or (*METHODS, VARIANCE))
         if not {"ES", "PAES-SGD"} <= set(self.methods) <= {*METHODS, VARIANCE}:
             raise ValueError(
-                f"methods must hold ES and PAES-SGD and be of {', '.join(METHODS)} and {VARIANCE}, got {', '.join(self.methods)}"
+                f"methods must hold ES and PAES-SGD and be of {', '.join(METHODS)} and {VARIANCE},"
+                f" got {', '.join(self.methods)}"
             )
         for name in ("sigmas", "totals", "floors", "clean"):
-            object.__setattr__(self, name, tuple(getattr(self, name)))  # a list from JSON becomes what it was
+            # a list from JSON becomes what it was
+            object.__setattr__(self, name, tuple(getattr(self, name)))
             if not getattr(self, name):
                 raise ValueError(f"{name} must hold at least one number, got none")
             checks.positive(name, getattr(self, name))
@@ -57,8 +61,12 @@ class Settings(Stored):
 
     @classmethod
     def quick(cls) -> "Settings":
-        """A minute on two cores, most of it compilation: every figure, few seeds, a fifth of the length."""
-        return cls(seeds=3, generations=100, sigmas=(0.01, 0.1, 1.0), totals=(0.4, 1.0, 4.0), clean=(1.0,))
+        """A minute on two cores, most of it compilation: every figure, few seeds, a fifth of the
+        length.
+        """
+        return cls(
+            seeds=3, generations=100, sigmas=(0.01, 0.1, 1.0), totals=(0.4, 1.0, 4.0), clean=(1.0,)
+        )
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -73,7 +81,9 @@ Point = dict[str, float]
 
 
 class Method(NamedTuple):
-    """build: a learner from numbers (which may be traced); points: those to run it with. timed: one run by itself, on the clock."""
+    """build: a learner from numbers (which may be traced); points: those to run it with. timed: one
+    run by itself, on the clock.
+    """
 
     build: Callable[[Table, int, Point], Learner]
     points: Callable[[Settings], list[Point]]
@@ -83,19 +93,27 @@ class Method(NamedTuple):
 
 
 def _es(policy: Any, **options: Any) -> Callable[[Table, int, Point], Learner]:
-    return lambda table, n, at: tabular.gaussian(table, n, at["sigma"], at["rate"], policy=policy, **options)
+    return lambda table, n, at: tabular.gaussian(
+        table, n, at["sigma"], at["rate"], policy=policy, **options
+    )
 
 
 def _logits(estimator: Any, **options: Any) -> Callable[[Table, int, Point], Learner]:
-    return lambda table, n, at: tabular.gaussian(table, n, at["sigma"], at["rate"], estimator, **options)
+    return lambda table, n, at: tabular.gaussian(
+        table, n, at["sigma"], at["rate"], estimator, **options
+    )
 
 
 def _sgd(estimator: Any, drawn: bool) -> Callable[[Table, int, Point], Learner]:
-    return lambda t, n, at: tabular.dirichlet(t, n, at["total"], moves.on_alpha(at["rate"], at["floor"]), estimator, drawn)
+    return lambda t, n, at: tabular.dirichlet(
+        t, n, at["total"], moves.on_alpha(at["rate"], at["floor"]), estimator, drawn
+    )
 
 
 def _natural(estimator: Any, drawn: bool) -> Callable[[Table, int, Point], Learner]:
-    return lambda t, n, at: tabular.dirichlet(t, n, at["total"], moves.kept(at["total"], at["rate"]), estimator, drawn)
+    return lambda t, n, at: tabular.dirichlet(
+        t, n, at["total"], moves.kept(at["total"], at["rate"]), estimator, drawn
+    )
 
 
 def _free(table: Table, n: int, at: Point) -> Learner:
@@ -115,7 +133,9 @@ def _tuned(s: Settings) -> list[Point]:
 
 
 def _floors(s: Settings) -> list[Point]:
-    return [{"total": total, "floor": floor, "rate": s.rate} for floor in s.floors for total in s.totals]
+    return [
+        {"total": total, "floor": floor, "rate": s.rate} for floor in s.floors for total in s.totals
+    ]
 
 
 def _totals(s: Settings) -> list[Point]:
@@ -128,7 +148,9 @@ def _clean(s: Settings) -> list[Point]:
 
 def _clean_slowly(s: Settings) -> list[Point]:
     """The genotype estimator with a tenth of the rate too: is it only too fast for its noise?"""
-    return [{"total": total, "rate": rate} for rate in (s.natural, 0.1 * s.natural) for total in s.clean]
+    return [
+        {"total": total, "rate": rate} for rate in (s.natural, 0.1 * s.natural) for total in s.clean
+    ]
 
 
 def _clean_sgd(s: Settings) -> list[Point]:
@@ -138,20 +160,81 @@ def _clean_sgd(s: Settings) -> list[Point]:
 GENOTYPE, PHENOTYPE = estimators.genotype, estimators.phenotype
 
 METHODS: dict[str, Method] = {
-    "ES": Method(_es(tabular.greedy), _spreads, "logits, Gaussian search, each individual plays its best actions (argmax), SGD", True, 0.7),
-    "ES-softmax": Method(_es(tabular.softmax), _spreads, "the same, each individual draws its actions (softmax)", False, 0.7),
-    "ES-far": Method(_es(tabular.greedy, far=0.1), _middle, "ES from N(0, 0.01) read as a variance", False, 0.7),
-    "ES-tuned": Method(_es(tabular.softmax, mirrored=True), _tuned, "softmax, antithetic pairs, rates of its own", True, 0.7),
-    "reparameterised": Method(_logits(estimators.reparameterised), _tuned, "softmax, gradient through the logits at theta_i", False, 0.7),
-    "mix": Method(_logits(estimators.information_mix(order=1)), _tuned, "softmax, information mix of the two", False, 0.9),
-    "PAES-SGD": Method(_sgd(PHENOTYPE, False), _floors, "Dirichlet policies, phenotype, SGD on alpha with a floor (the paper)", True),
-    "PAES": Method(_natural(PHENOTYPE, False), _totals, "Dirichlet policies, phenotype, natural gradient in log alpha, S kept", True),
+    "ES": Method(
+        _es(tabular.greedy),
+        _spreads,
+        "logits, Gaussian search, each individual plays its best actions (argmax), SGD",
+        True,
+        0.7,
+    ),
+    "ES-softmax": Method(
+        _es(tabular.softmax),
+        _spreads,
+        "the same, each individual draws its actions (softmax)",
+        False,
+        0.7,
+    ),
+    "ES-far": Method(
+        _es(tabular.greedy, far=0.1), _middle, "ES from N(0, 0.01) read as a variance", False, 0.7
+    ),
+    "ES-tuned": Method(
+        _es(tabular.softmax, mirrored=True),
+        _tuned,
+        "softmax, antithetic pairs, rates of its own",
+        True,
+        0.7,
+    ),
+    "reparameterised": Method(
+        _logits(estimators.reparameterised),
+        _tuned,
+        "softmax, gradient through the logits at theta_i",
+        False,
+        0.7,
+    ),
+    "mix": Method(
+        _logits(estimators.information_mix(order=1)),
+        _tuned,
+        "softmax, information mix of the two",
+        False,
+        0.9,
+    ),
+    "PAES-SGD": Method(
+        _sgd(PHENOTYPE, False),
+        _floors,
+        "Dirichlet policies, phenotype, SGD on alpha with a floor (the paper)",
+        True,
+    ),
+    "PAES": Method(
+        _natural(PHENOTYPE, False),
+        _totals,
+        "Dirichlet policies, phenotype, natural gradient in log alpha, S kept",
+        True,
+    ),
     "PAES-free": Method(_free, _clean, "the same with S free to change"),
     "default": Method(
-        lambda table, n, at: tabular.default(table, n), lambda s: [{}], "PAES with reward-to-go, S = 4: `phenes train`", True
+        lambda table, n, at: tabular.default(table, n),
+        lambda s: [{}],
+        "PAES with reward-to-go, S = 4: `phenes train`",
+        True,
     ),
-    "clean-genotype": Method(_natural(GENOTYPE, True), _clean_slowly, "Dirichlet policies, genotype, natural gradient, S kept", False, 1.4),
-    "clean-phenotype": Method(_natural(PHENOTYPE, True), _clean, "the same populations, phenotype", False, 2.0),
-    "clean-genotype-SGD": Method(_sgd(GENOTYPE, True), _clean_sgd, "Dirichlet policies, genotype, SGD on alpha with a floor", False, 1.4),
-    "clean-phenotype-SGD": Method(_sgd(PHENOTYPE, True), _clean_sgd, "the same populations, phenotype", False, 2.0),
+    "clean-genotype": Method(
+        _natural(GENOTYPE, True),
+        _clean_slowly,
+        "Dirichlet policies, genotype, natural gradient, S kept",
+        False,
+        1.4,
+    ),
+    "clean-phenotype": Method(
+        _natural(PHENOTYPE, True), _clean, "the same populations, phenotype", False, 2.0
+    ),
+    "clean-genotype-SGD": Method(
+        _sgd(GENOTYPE, True),
+        _clean_sgd,
+        "Dirichlet policies, genotype, SGD on alpha with a floor",
+        False,
+        1.4,
+    ),
+    "clean-phenotype-SGD": Method(
+        _sgd(PHENOTYPE, True), _clean_sgd, "the same populations, phenotype", False, 2.0
+    ),
 }

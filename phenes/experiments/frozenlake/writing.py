@@ -1,4 +1,6 @@
-"""store -> report.md and report.html: claims and verdicts, tables of all settings, and the figures."""
+"""store -> report.md and report.html: claims and verdicts, tables of all settings, and the
+figures.
+"""
 
 import math
 from pathlib import Path
@@ -13,10 +15,15 @@ from phenes.rl.tabular.learners import START
 from phenes.store import Store
 
 PICTURES = {
-    "frozenlake-main.png": "The paper's figure. (a) at the best setting of each; (b, c) mean of the last generations, error bars: "
-    "standard deviation over seeds.",
+    "frozenlake-main.png": (
+        "The paper's figure. (a) at the best setting of each; (b, c) mean of the last generations,"
+        " error bars: standard deviation over seeds."
+    ),
     "frozenlake-sweep.png": "Learning curves of every setting.",
-    "frozenlake-clean.png": "The clean experiment: the same law of policies and the same steps. Right: variances on the same populations.",
+    "frozenlake-clean.png": (
+        "The clean experiment: the same law of policies and the same steps. Right: variances on the"
+        " same populations."
+    ),
     "frozenlake-estimators.png": "All estimators on the same task.",
     "frozenlake-time.png": "Wall-clock time.",
 }
@@ -25,7 +32,9 @@ PICTURES = {
 def report(store: Store, out: Path) -> tuple[Path, Path]:
     """Writes both files. Figures that are in `out` are shown in them."""
     results = load(store)
-    document = Document("Exact Rao-Blackwellisation on FrozenLake-v1 (paper, section 6.2 and appendix)")
+    document = Document(
+        "Exact Rao-Blackwellisation on FrozenLake-v1 (paper, section 6.2 and appendix)"
+    )
     _setting(document, results)
     document.heading("Claims")
     document.claims(claims(results))
@@ -45,24 +54,36 @@ def report(store: Store, out: Path) -> tuple[Path, Path]:
 def _setting(document: Document, results: Results) -> None:
     s, (limit, limited, free) = results.settings, optimum()
     document.text(
-        f"{ENVIRONMENT} (4x4, slippery), N = {s.popsize}, {s.generations} generations, {s.seeds} seeds, standardised weights (all 0 where "
-        f"returns do not differ), one episode for each individual. phenes {results.version}, state of the run: {results.status}."
+        f"{ENVIRONMENT} (4x4, slippery), N = {s.popsize}, {s.generations} generations, {s.seeds}"
+        " seeds, standardised weights (all 0 where returns do not differ), one episode for each"
+        f" individual. phenes {results.version}, state of the run: {results.status}."
     )
     document.text(
-        "Values are those of the greedy policy of the mean after each update, computed exactly from the transition table. Gymnasium cuts "
-        f"episodes off at {limit} steps, and the best value is then {number(limited, 4)}; without the limit it is {number(free, 4)}. "
-        f"All methods learn and are judged with the limit. Learnt means {s.target:g}. ± is the standard error over seeds."
+        "Values are those of the greedy policy of the mean after each update, computed exactly"
+        f" from the transition table. Gymnasium cuts episodes off at {limit} steps, and the best"
+        f" value is then {number(limited, 4)}; without the limit it is {number(free, 4)}. All"
+        f" methods learn and are judged with the limit. Learnt means {s.target:g}. ± is the"
+        " standard error over seeds."
     )
     document.text(
-        f"Readings. The first logits of ES have standard deviation {START:g}; N(0, 0.01) read as a variance is ES-far below, which starts "
-        "ten times as far out. Plain SGD on alpha leaves the positive numbers (erratum 22) and is given a floor, which the paper "
-        "does not mention. Rates of natural steps are in units of 1 + S."
+        f"Readings. The first logits of ES have standard deviation {START:g}; N(0, 0.01) read as a"
+        " variance is ES-far below, which starts ten times as far out. Plain SGD on alpha leaves"
+        " the positive numbers (erratum 22) and is given a floor, which the paper does not"
+        " mention. Rates of natural steps are in units of 1 + S."
     )
 
 
 def _settings_of(document: Document, results: Results, method: str) -> None:
     rows = [_row(curve) for curve in results.curves(method)]
-    head = ["setting", f"value, last {LAST}", "without limit", "actions drawn, at the end", "first at the target", "seeds", "collapsed"]
+    head = [
+        "setting",
+        f"value, last {LAST}",
+        "without limit",
+        "actions drawn, at the end",
+        "first at the target",
+        "seeds",
+        "collapsed",
+    ]
     document.table([*head, "population, at the end", "weights 0, start"], rows)
 
 
@@ -91,12 +112,18 @@ def _variances(document: Document, results: Results) -> None:
     document.heading("Variance on the same populations")
     generations = results.parts[VARIANCE]["gain"].shape[-1]
     document.text(
-        f"Both estimators on the same individuals, over the first {generations} generations of the phenotype estimator (natural gradient, "
-        "S kept); medians over seeds and generations in which the weights are not all 0. Signal: |E g|² / E|g|², what is not noise."
+        f"Both estimators on the same individuals, over the first {generations} generations of the"
+        " phenotype estimator (natural gradient, S kept); medians over seeds and generations in"
+        " which the weights are not all 0. Signal: |E g|² / E|g|², what is not noise."
     )
     columns = (gain(results), signal(results, "genotype"), signal(results, "phenotype"))
-    rows = [[f"{t:g}", *(number(float(c[k])) for c in columns)] for k, t in enumerate(results.settings.clean)]
-    document.table(["S", "variance, genotype / phenotype", "signal, genotype", "signal, phenotype"], rows)
+    rows = [
+        [f"{t:g}", *(number(float(c[k])) for c in columns)]
+        for k, t in enumerate(results.settings.clean)
+    ]
+    document.table(
+        ["S", "variance, genotype / phenotype", "signal, genotype", "signal, phenotype"], rows
+    )
 
 
 def _times(document: Document, results: Results) -> None:
@@ -109,11 +136,20 @@ def _times(document: Document, results: Results) -> None:
         each = 1e3 * float(part["running"]) / runs / results.settings.generations
         rows.append([method, alone, f"{each:.2f}", str(runs), f"{float(part['compilation']):.1f}"])
     document.text(
-        "Milliseconds a generation of one run by itself on one core (at the best setting), and as a share of all seeds and settings run "
-        "together, which is how the experiment is computed."
+        "Milliseconds a generation of one run by itself on one core (at the best setting), and as a"
+        " share of all seeds and settings run together, which is how the experiment is computed."
     )
-    document.table(["method", "ms a generation, alone", "ms, together", "runs", "seconds of compilation"], rows)
+    document.table(
+        ["method", "ms a generation, alone", "ms, together", "runs", "seconds of compilation"], rows
+    )
     for seconds, parts, processes in results.sessions:
-        document.text(f"From start to end: {seconds:.0f} seconds for {parts} parts on {processes} processes.")
-    total = np.sum([float(results.parts[m]["running"]) + float(results.parts[m]["compilation"]) for m in results.methods])
+        document.text(
+            f"From start to end: {seconds:.0f} seconds for {parts} parts on {processes} processes."
+        )
+    total = np.sum(
+        [
+            float(results.parts[m]["running"]) + float(results.parts[m]["compilation"])
+            for m in results.methods
+        ]
+    )
     document.text(f"Computing and compiling, added up over processes: {total:.0f} seconds.")

@@ -1,4 +1,6 @@
-"""The paper's experiment on Pendulum-v1 (section 6.2), with its settings and with ours: run -> store -> figures, report."""
+"""The paper's experiment on Pendulum-v1 (section 6.2), with its settings and with ours: run ->
+store -> figures, report.
+"""
 
 import functools
 from dataclasses import dataclass
@@ -9,7 +11,9 @@ from phenes.experiments.control import summary
 
 @dataclass(frozen=True)
 class Settings(control.Settings):
-    """See `control.Settings`. The paper has 3000 generations, of which the first few hundred show who learns."""
+    """See `control.Settings`. The paper has 3000 generations, of which the first few hundred show
+    who learns.
+    """
 
     environment: str = "Pendulum-v1"
     target: float = -200.0

@@ -1,4 +1,6 @@
-"""The paper's experiment on Swimmer-v5 (section 6.2), with its settings and with ours: run -> store -> figures, report."""
+"""The paper's experiment on Swimmer-v5 (section 6.2), with its settings and with ours: run -> store
+-> figures, report.
+"""
 
 import functools
 from dataclasses import dataclass
@@ -9,8 +11,8 @@ from phenes.experiments.control import summary
 
 @dataclass(frozen=True)
 class Settings(control.Settings):
-    """See `control.Settings`.
-    The paper has 5000 generations; a few hundred show which method learns, in hours instead of days.
+    """See `control.Settings`. The paper has 5000 generations; a few hundred show which method
+    learns, in hours instead of days.
     """
 
     environment: str = "Swimmer-v5"

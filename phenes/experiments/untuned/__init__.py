@@ -1,4 +1,6 @@
-"""Environments that the defaults of `phenes train` were not chosen on, beside ES with the same number of episodes."""
+"""Environments that the defaults of `phenes train` were not chosen on, beside ES with the same
+number of episodes.
+"""
 
 import functools
 

@@ -13,7 +13,8 @@ def tasks(settings: Settings) -> dict[str, str]:
     from phenes.rl import rollouts
 
     for environment in settings.environments:
-        rollouts.spaces(environment)  # without gymnasium or mujoco this says so, here and not in every process
+        # without gymnasium or mujoco this says so, here and not in every process
+        rollouts.spaces(environment)
     return {name: name for name in settings.parts}
 
 

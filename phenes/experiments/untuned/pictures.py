@@ -22,12 +22,24 @@ def draw(results: Results) -> Figure:
     with matplotlib.rc_context(STYLE):
         n = len(results.runs)
         picture = Figure(figsize=(4 * n, 4.2), layout="constrained")
-        picture.suptitle("Return of the mean policy with its best actions; each line is a seed", x=0.01, ha="left")
-        for ax, (env, methods) in zip(picture.subplots(1, n, squeeze=False)[0], results.runs.items(), strict=True):
+        picture.suptitle(
+            "Return of the mean policy with its best actions; each line is a seed",
+            x=0.01,
+            ha="left",
+        )
+        for ax, (env, methods) in zip(
+            picture.subplots(1, n, squeeze=False)[0], results.runs.items(), strict=True
+        ):
             for method, runs in methods.items():
                 for k, one in enumerate(runs):
                     x, y = series(one, "episodes", True)
-                    ax.plot(x, y, color=COLOURS[method], linewidth=1.4, label=LABELS[method] if k == 0 else None)
+                    ax.plot(
+                        x,
+                        y,
+                        color=COLOURS[method],
+                        linewidth=1.4,
+                        label=LABELS[method] if k == 0 else None,
+                    )
             threshold = results.thresholds[env]
             if threshold is not None:
                 ax.axhline(threshold, color=INK, linestyle=":", linewidth=1, label="solved")

@@ -15,7 +15,9 @@ from phenes.store import Store
 
 @dataclass(frozen=True)
 class Results:
-    """runs: by environment that both methods played, and by method. thresholds: returns at which environments say that they are solved."""
+    """runs: by environment that both methods played, and by method. thresholds: returns at which
+    environments say that they are solved.
+    """
 
     settings: Settings
     version: str
@@ -34,10 +36,18 @@ def load(store: Store) -> Results:
     runs = {}
     for env, threshold in thresholds.items():
         target = math.inf if threshold is None else threshold
-        parts = {m: [f"{env}/{m}/{k}" for k in range(settings.seeds) if f"{env}/{m}/{k}" in there] for m in METHODS}
+        parts = {
+            m: [f"{env}/{m}/{k}" for k in range(settings.seeds) if f"{env}/{m}/{k}" in there]
+            for m in METHODS
+        }
         if all(parts.values()):  # what is there of one method alone says nothing
-            runs[env] = {m: [one_run(run[name], target, True) for name in names] for m, names in parts.items()}
-    return Results(settings, run.about.version, run.about.status, runs, thresholds, driver.sessions(run))
+            runs[env] = {
+                m: [one_run(run[name], target, True) for name in names]
+                for m, names in parts.items()
+            }
+    return Results(
+        settings, run.about.version, run.about.status, runs, thresholds, driver.sessions(run)
+    )
 
 
 def claims(results: Results) -> list[Claim]:
@@ -49,8 +59,8 @@ def _beside(env: str, runs: dict[str, list[One]]) -> Claim:
     d = difference(es, ours)
     return Claim(
         f"{env}: the default learns more than ES from the same number of episodes",
-        f"return of the mean policy at the end, {ours.size} seeds: ES {plus_minus(*mean_se(es))}, default {plus_minus(*mean_se(ours))}, "
-        f"z = {number(d.z, 2)}",
+        f"return of the mean policy at the end, {ours.size} seeds: ES {plus_minus(*mean_se(es))},"
+        f" default {plus_minus(*mean_se(ours))}, z = {number(d.z, 2)}",
         "holds: by over 2 standard errors; partly: by the mean",
         verdict(bool(d.z > 2), bool(d.value > 0)),
     )
@@ -66,7 +76,9 @@ def summary(store: Store) -> dict[str, Any]:
         "settings": vars(results.settings),
         "sessions": [session._asdict() for session in results.sessions],
         "claims": [vars(claim) for claim in claims(results)],
-        "environments": {env: {m: _numbers(runs[m]) for m in runs} for env, runs in results.runs.items()},
+        "environments": {
+            env: {m: _numbers(runs[m]) for m in runs} for env, runs in results.runs.items()
+        },
     }
 
 

@@ -12,7 +12,12 @@ METHODS = ("ES", "default")  # of `control.METHODS`
 class Settings(Stored):
     """episodes: of every run in the environment of the same place."""
 
-    environments: tuple[str, ...] = ("Acrobot-v1", "MountainCarContinuous-v0", "HalfCheetah-v5", "Hopper-v5")
+    environments: tuple[str, ...] = (
+        "Acrobot-v1",
+        "MountainCarContinuous-v0",
+        "HalfCheetah-v5",
+        "Hopper-v5",
+    )
     episodes: tuple[int, ...] = (4000, 4000, 4000, 8000)
     seeds: int = 2
     seed: int = 2026  # added to the number of the run
@@ -22,11 +27,19 @@ class Settings(Stored):
         for name in ("environments", "episodes"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
         if len(self.environments) != len(self.episodes):
-            raise ValueError(f"episodes must be one number for each of {len(self.environments)} environments, got {self.episodes}")
+            raise ValueError(
+                f"episodes must be one number for each of {len(self.environments)} environments,"
+                f" got {self.episodes}"
+            )
 
     @property
     def parts(self) -> tuple[str, ...]:
-        return tuple(f"{env}/{method}/{k}" for k in range(self.seeds) for env in self.environments for method in METHODS)
+        return tuple(
+            f"{env}/{method}/{k}"
+            for k in range(self.seeds)
+            for env in self.environments
+            for method in METHODS
+        )
 
     def budget(self, environment: str) -> int:
         return self.episodes[self.environments.index(environment)]

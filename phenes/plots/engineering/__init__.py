@@ -1,4 +1,5 @@
-"""Pictures of designs under their tolerances, as an engineer of the field would draw them. Each takes designs by name, {"nominal": theta}.
+"""Pictures of designs under their tolerances, as an engineer of the field would draw them. Each
+takes designs by name, {"nominal": theta}.
 
     from phenes.plots import engineering, save
     save(engineering.response({"minimax": FILTER.nominal, "robust": result.x}), Path("filter.png"))
@@ -11,6 +12,12 @@ from phenes.plots.engineering.filter import response
 from phenes.plots.engineering.launch import trajectories
 from phenes.plots.engineering.regulator import motions
 
-PICTURES = {"filter": response, "coating": spectra, "coating-shared": spectra, "launch": trajectories, "regulator": motions}
+PICTURES = {
+    "filter": response,
+    "coating": spectra,
+    "coating-shared": spectra,
+    "launch": trajectories,
+    "regulator": motions,
+}
 
 __all__ = ["PICTURES", "motions", "response", "spectra", "trajectories"]

@@ -1,4 +1,6 @@
-"""The reflectance of the coating over the wavelength with its 5 to 95 % band, and the three figures it is bought for."""
+"""The reflectance of the coating over the wavelength with its 5 to 95 % band, and the three figures
+it is bought for.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,7 +20,9 @@ LEAST = 1e-6  # of the logarithmic axis
 
 
 def spectra(designs: Mapping[str, Any], problem: EngineeringProblem = COATING) -> Figure:
-    """A row for each design: the spectrum, and the distributions of T at 1064 nm, R at 700 nm and R at 2050 nm in ppm."""
+    """A row for each design: the spectrum, and the distributions of T at 1064 nm, R at 700 nm and R
+    at 2050 nm in ppm.
+    """
     given = checked(problem, designs)
     with matplotlib.rc_context(STYLE):
         out = Picture(figsize=(14, 0.6 + 3.0 * len(given)), layout="constrained")
@@ -29,14 +33,22 @@ def spectra(designs: Mapping[str, Any], problem: EngineeringProblem = COATING) -
             row[0].set_title(f"{name}: E f = {found.mean:.2f}, {found.share:.1%} of use")
             _figures(row[1:], x, colour)
         axes[-1, 0].set_xlabel("wavelength (nm)")
-        for ax, label in zip(axes[-1, 1:], ("T at 1064 nm (ppm)", "R at 700 nm (ppm)", "R at 2050 nm (ppm)"), strict=True):
+        for ax, label in zip(
+            axes[-1, 1:],
+            ("T at 1064 nm (ppm)", "R at 700 nm (ppm)", "R at 2050 nm (ppm)"),
+            strict=True,
+        ):
             ax.set_xlabel(label)
         axes[0, 0].legend(loc="lower center", bbox_to_anchor=(0.6, 0), fontsize=9)
     return out
 
 
 def _spectrum(ax: Axes, x: np.ndarray, colour: str) -> None:
-    waves = np.unique(np.concatenate([np.linspace(620, 2200, 400), *(w + np.linspace(-25, 25, 41) for w in WAVES)]))
+    waves = np.unique(
+        np.concatenate(
+            [np.linspace(620, 2200, 400), *(w + np.linspace(-25, 25, 41) for w in WAVES)]
+        )
+    )
     spread(ax, waves, np.maximum(spectrum(x, waves), LEAST), colour, "median, 5 to 95 % of builds")
     for wave in WAVES:
         ax.axvline(wave, color=INK, linewidth=0.8, linestyle=":")
@@ -47,9 +59,18 @@ def _spectrum(ax: Axes, x: np.ndarray, colour: str) -> None:
 def _figures(axes: Any, x: np.ndarray, colour: str) -> None:
     transmitted, first, second = figures(x)
     ends = ((0.0, 12_000.0), (0.0, 2 * WITHIN[1]), (0.0, 2 * WITHIN[2]))
-    allowed = ((TRANSMITTED - WITHIN[0], TRANSMITTED + WITHIN[0]), (0.0, WITHIN[1]), (0.0, WITHIN[2]))
-    for ax, values, (low, high), (least, most) in zip(axes, (transmitted, first, second), ends, allowed, strict=True):
-        ax.hist(np.clip(values, low, high), bins=np.linspace(low, high, 41), color=colour, alpha=0.7)  # what is beyond is in the last bar
+    allowed = (
+        (TRANSMITTED - WITHIN[0], TRANSMITTED + WITHIN[0]),
+        (0.0, WITHIN[1]),
+        (0.0, WITHIN[2]),
+    )
+    for ax, values, (low, high), (least, most) in zip(
+        axes, (transmitted, first, second), ends, allowed, strict=True
+    ):
+        # what is beyond is in the last bar
+        ax.hist(
+            np.clip(values, low, high), bins=np.linspace(low, high, 41), color=colour, alpha=0.7
+        )
         for left, right in ((low, least), (most, high)):
             ax.axvspan(left, right, color=FORBIDDEN, alpha=0.5, linewidth=0, zorder=0)
         inside = np.mean((values >= least) & (values <= most))

@@ -1,4 +1,6 @@
-"""Where the probes fly: many launches of each design past the planets, and how close they come to the target."""
+"""Where the probes fly: many launches of each design past the planets, and how close they come to
+the target.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -22,11 +24,13 @@ def trajectories(designs: Mapping[str, Any]) -> Figure:
     given = checked(LAUNCH, designs)
     with matplotlib.rc_context(STYLE):
         out = Picture(figsize=(9.5, 5.0 * len(given)), layout="constrained")
-        for ax, (name, theta), colour in zip(out.subplots(len(given), 1, squeeze=False)[:, 0], given.items(), COLOURS, strict=False):
+        for ax, (name, theta), colour in zip(
+            out.subplots(len(given), 1, squeeze=False)[:, 0], given.items(), COLOURS, strict=False
+        ):
             found = LAUNCH.assess(theta, 2000)
             ax.set_title(
-                f"{name}: {theta[0]:.1f} degrees, speed {theta[1]:.2f}: {found.share:.0%} come within {NEAR:g} of the target, "
-                f"E f = {found.mean:.3f}"
+                f"{name}: {theta[0]:.1f} degrees, speed {theta[1]:.2f}: {found.share:.0%} come"
+                f" within {NEAR:g} of the target, E f = {found.mean:.3f}"
             )
             _paths(ax, theta, colour)
             _planets(ax)
@@ -53,7 +57,18 @@ def _planets(ax: Axes) -> None:
     _name(ax, "target", TARGET, (20, 18))
 
 
-def _name(ax: Axes, text: str, place: tuple[float, float], away: tuple[float, float], **options: Any) -> None:
+def _name(
+    ax: Axes, text: str, place: tuple[float, float], away: tuple[float, float], **options: Any
+) -> None:
     """Beside a planet, on white: paths run through there."""
     box = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.85}
-    ax.annotate(text, place, xytext=away, textcoords="offset points", fontsize=9, zorder=4, bbox=box, **options)
+    ax.annotate(
+        text,
+        place,
+        xytext=away,
+        textcoords="offset points",
+        fontsize=9,
+        zorder=4,
+        bbox=box,
+        **options,
+    )

@@ -1,4 +1,6 @@
-"""What these pictures share: a panel or a column for each design, the median of many builds and the band in which nine of ten lie."""
+"""What these pictures share: a panel or a column for each design, the median of many builds and the
+band in which nine of ten lie.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -19,7 +21,10 @@ def checked(problem: EngineeringProblem, designs: Mapping[str, Any]) -> dict[str
     out = {name: np.asarray(theta, float) for name, theta in designs.items()}
     for name, theta in out.items():
         if theta.shape != (problem.dim,):
-            raise ValueError(f"the design {name!r} must have shape ({problem.dim},) for the {problem.name}, got {theta.shape}")
+            raise ValueError(
+                f"the design {name!r} must have shape ({problem.dim},) for the {problem.name}, got"
+                f" {theta.shape}"
+            )
     return out
 
 

@@ -1,9 +1,10 @@
 """The 24 BBOB functions, each as f(x) - f_opt of one point x [d].
 
-Every function takes the point and the data of the instance in the dtype of the point. Indices count from zero and
-pen(x) is the squared distance of x to the box [-5, 5]^d. Where the definitions subtract nearly equal numbers close to
-the optimum (1 - cos(z), z^2 - z near one, 10 - 10 exp(-q)), the forms below are equal to them but free of cancellation,
-so the difference to f_opt keeps its relative accuracy.
+Every function takes the point and the data of the instance in the dtype of the point. Indices count
+from zero and pen(x) is the squared distance of x to the box [-5, 5]^d. Where the definitions
+subtract nearly equal numbers close to the optimum (1 - cos(z), z^2 - z near one, 10 - 10 exp(-q)),
+the forms below are equal to them but free of cancellation, so the difference to f_opt keeps its
+relative accuracy.
 """
 
 import math
@@ -49,17 +50,23 @@ def bueche_rastrigin(x: Array, data: Instance) -> Array:
     """
     z = oscillate(x - data.x_opt)
     steep = (z > 0) & (np.arange(z.size) % 2 == 0)
-    return _rastrigin(jnp.where(steep, 10.0, 1.0) * geometric(math.sqrt(10), z) * z) + 100 * penalty(x)
+    return _rastrigin(
+        jnp.where(steep, 10.0, 1.0) * geometric(math.sqrt(10), z) * z
+    ) + 100 * penalty(x)
 
 
 def linear_slope(x: Array, data: Instance) -> Array:
-    """f5: sum_i 10^(i / (d - 1)) (5 - z_i), z_i = min(sign(x_opt_i) x_i, 5): flat beyond the bound at x_opt."""
+    """f5: sum_i 10^(i / (d - 1)) (5 - z_i), z_i = min(sign(x_opt_i) x_i, 5): flat beyond the bound
+    at x_opt.
+    """
     z = jnp.minimum(jnp.sign(data.x_opt) * x, 5)
     return dot(geometric(10, z), 5 - z)
 
 
 def attractive_sector(x: Array, data: Instance) -> Array:
-    """f6: T_osz(sum_i (s_i z_i)^2)^0.9, z = R Lambda^10 Q (x - x_opt), s_i = 100 where z_i x_opt_i > 0, else 1."""
+    """f6: T_osz(sum_i (s_i z_i)^2)^0.9, z = R Lambda^10 Q (x - x_opt), s_i = 100 where z_i x_opt_i
+    > 0, else 1.
+    """
     z = dot(data.matrices[0], x - data.x_opt)
     inner = jnp.where(z * data.x_opt > 0, 100.0, 1.0) * z
     return oscillate(dot(inner, inner)) ** 0.9
@@ -73,7 +80,9 @@ def step_ellipsoid(x: Array, data: Instance) -> Array:
     scale, r = data.matrices
     v = dot(scale, x - data.x_opt)
     z = dot(r, jnp.where(jnp.abs(v) > 0.5, jnp.floor(v + 0.5), jnp.floor(10 * v + 0.5) / 10))
-    return 0.1 * jnp.maximum(jnp.abs(v[0]) / 1e4, dot(geometric(100, z), jnp.square(z))) + penalty(x)
+    return 0.1 * jnp.maximum(jnp.abs(v[0]) / 1e4, dot(geometric(100, z), jnp.square(z))) + penalty(
+        x
+    )
 
 
 def rosenbrock(x: Array, data: Instance) -> Array:
@@ -124,10 +133,11 @@ def rastrigin(x: Array, data: Instance) -> Array:
 
 
 def weierstrass(x: Array, data: Instance) -> Array:
-    """f16: 10 m^3 + 10 / d pen(x), where m is the mean over i of sum_k 2^-k (1 - cos(2 pi 3^k z_i)), k = 0 .. 11.
+    """f16: 10 m^3 + 10 / d pen(x), where m is the mean over i of sum_k 2^-k (1 - cos(2 pi 3^k
+    z_i)), k = 0 .. 11.
 
-    z = R Lambda^0.01 Q T_osz(R (x - x_opt)). With w = exp(i pi z), each term is 2 Im(w^(3^k))^2, so repeated cubing
-    spares all but one evaluation of the sine and the cosine.
+    z = R Lambda^0.01 Q T_osz(R (x - x_opt)). With w = exp(i pi z), each term is 2 Im(w^(3^k))^2, so
+    repeated cubing spares all but one evaluation of the sine and the cosine.
     """
     inner, outer = data.matrices
     z = dot(outer, oscillate(dot(inner, x - data.x_opt)))
@@ -138,7 +148,8 @@ def weierstrass(x: Array, data: Instance) -> Array:
         real, imaginary = jnp.square(cosine) - jnp.square(sine), 2 * cosine * sine
         cosine, sine = cosine * real - sine * imaginary, cosine * imaginary + sine * real
         terms = terms + 2.0 ** (1 - k) * jnp.square(sine)
-    # A product with ones, as XLA would fuse jnp.sum with the cubing into one loop that computes terms repeatedly.
+    # A product with ones, as XLA would fuse jnp.sum with the cubing into one loop that computes
+    # terms repeatedly.
     mean = dot(jnp.ones_like(terms), terms) / z.size
     return 10 * mean**3 + 10 / x.size * penalty(x)
 
@@ -146,7 +157,8 @@ def weierstrass(x: Array, data: Instance) -> Array:
 def schaffer(x: Array, data: Instance) -> Array:
     """f17, f18: the squared mean of sqrt(s_i) (1 + sin(50 s_i^0.2)^2), plus 10 pen(x).
 
-    s_i = |(z_i, z_{i+1})| and z = Lambda^a Q T_asy^0.5(R (x - x_opt)) with a = 10 for f17 and 1000 for f18.
+    s_i = |(z_i, z_{i+1})| and z = Lambda^a Q T_asy^0.5(R (x - x_opt)) with a = 10 for f17 and 1000
+    for f18.
     """
     inner, outer = data.matrices
     squares = jnp.square(dot(outer, skew(dot(inner, x - data.x_opt), 0.5)))
@@ -156,7 +168,9 @@ def schaffer(x: Array, data: Instance) -> Array:
 
 
 def griewank_rosenbrock(x: Array, data: Instance) -> Array:
-    """f19: ten times the mean of t_i / 4000 + 1 - cos(t_i), t_i the Rosenbrock terms of z = c R x + 1/2."""
+    """f19: ten times the mean of t_i / 4000 + 1 - cos(t_i), t_i the Rosenbrock terms of z = c R x +
+    1/2.
+    """
     terms = _rosenbrock_terms(dot(data.matrices[0], x - data.x_opt))
     return 10 * jnp.sum(terms / 4000 + 2 * jnp.square(jnp.sin(terms / 2))) / terms.size
 
@@ -164,7 +178,8 @@ def griewank_rosenbrock(x: Array, data: Instance) -> Array:
 def schwefel(x: Array, data: Instance) -> Array:
     """f20: 4.1898 - mean_i(z_i sin(10 sqrt(|z_i|))) + 100 pen(z).
 
-    With y = 2 sign(x_opt) x - m and m = 4.2097: z = Lambda^10 v + m, v_0 = y_0 and v_i = y_i + y_{i-1} / 4.
+    With y = 2 sign(x_opt) x - m and m = 4.2097: z = Lambda^10 v + m, v_0 = y_0 and v_i = y_i +
+    y_{i-1} / 4.
     """
     y = 2 * jnp.sign(data.x_opt) * x - SCHWEFEL_OPTIMUM
     v = y + jnp.concatenate([jnp.zeros_like(y[:1]), y[:-1] / 4])
@@ -174,10 +189,12 @@ def schwefel(x: Array, data: Instance) -> Array:
 
 
 def gallagher(x: Array, data: Instance) -> Array:
-    """f21, f22: T_osz(10 - max_p h_p exp(-q_p / (2 d)))^2 + pen(x), q_p = |s_p (u - c_p)|^2, u = R (x - x_opt).
+    """f21, f22: T_osz(10 - max_p h_p exp(-q_p / (2 d)))^2 + pen(x), q_p = |s_p (u - c_p)|^2, u = R
+    (x - x_opt).
 
-    10 - h exp(-q) is written as (10 - h) - h expm1(-q), which is exact close to the highest peak at u = 0. The
-    squares are not expanded into matrix products, as that would lose digits close to all other peaks.
+    10 - h exp(-q) is written as (10 - h) - h expm1(-q), which is exact close to the highest peak at
+    u = 0. The squares are not expanded into matrix products, as that would lose digits close to all
+    other peaks.
     """
     assert data.peaks is not None
     centres, scales, heights = data.peaks
@@ -189,10 +206,11 @@ def gallagher(x: Array, data: Instance) -> Array:
 
 
 def katsuura(x: Array, data: Instance) -> Array:
-    """f23: 10 / d^2 (prod_i (1 + (i + 1) t_i)^(10 / d^1.2) - 1) + pen(x), z = R Lambda^100 Q (x - x_opt).
+    """f23: 10 / d^2 (prod_i (1 + (i + 1) t_i)^(10 / d^1.2) - 1) + pen(x), z = R Lambda^100 Q (x -
+    x_opt).
 
-    t_i = sum_k |2^k z_i - round(2^k z_i)| / 2^k, k = 1 .. 32. The product could overflow, so it is computed as a sum
-    of logarithms.
+    t_i = sum_k |2^k z_i - round(2^k z_i)| / 2^k, k = 1 .. 32. The product could overflow, so it is
+    computed as a sum of logarithms.
     """
     z = dot(data.matrices[0], x - data.x_opt)
     roughness = jnp.zeros_like(z)
@@ -206,8 +224,8 @@ def katsuura(x: Array, data: Instance) -> Array:
 def lunacek_bi_rastrigin(x: Array, data: Instance) -> Array:
     """f24: min(|y - m|^2, d + s |y - n|^2) + 10 sum_i (1 - cos(2 pi z_i)) + 10^4 pen(x).
 
-    y = 2 sign(x_opt) x and z = R Lambda^100 Q (y - m), with m = 2.5, s = 1 - 1 / (2 sqrt(d + 20) - 8.2) and
-    n = -sqrt((m^2 - 1) / s).
+    y = 2 sign(x_opt) x and z = R Lambda^100 Q (y - m), with m = 2.5, s = 1 - 1 / (2 sqrt(d + 20) -
+    8.2) and n = -sqrt((m^2 - 1) / s).
     """
     s = 1 - 0.5 / (math.sqrt(x.size + 20) - 4.1)
     second = -math.sqrt((LUNACEK_OPTIMUM**2 - 1) / s)
@@ -224,7 +242,9 @@ def _rastrigin(z: Array) -> Array:
 
 
 def _rosenbrock_terms(v: Array) -> Array:
-    """Terms 100 (z_i^2 - z_{i+1})^2 + (z_i - 1)^2, shape [d - 1], of Rosenbrock's function of z = 1 + v, v [d]."""
+    """Terms 100 (z_i^2 - z_{i+1})^2 + (z_i - 1)^2, shape [d - 1], of Rosenbrock's function of z = 1
+    + v, v [d].
+    """
     head, tail = v[:-1], v[1:]
     return 100 * jnp.square(head * (2 + head) - tail) + jnp.square(head)
 

@@ -1,4 +1,6 @@
-"""The data of a BBOB instance: where the optimum lies, and the matrices and peaks of the function."""
+"""The data of a BBOB instance: where the optimum lies, and the matrices and peaks of the
+function.
+"""
 
 import math
 from typing import NamedTuple
@@ -7,10 +9,12 @@ import numpy as np
 
 from phenes.problems.coco.legacy_random import gaussian, location, offset, rotation, uniform
 
-SCHWEFEL_OPTIMUM = 4.2096874637  # where z sin(10 sqrt(z)) is largest in [0, 5], rounded as the suite has it
+# where z sin(10 sqrt(z)) is largest in [0, 5], rounded as the suite has it
+SCHWEFEL_OPTIMUM = 4.2096874637
 LUNACEK_OPTIMUM = 2.5
 
-# Two functions take the numbers of the function they vary, so that the pair differs in nothing but the function.
+# Two functions take the numbers of the function they vary, so that the pair differs in nothing but
+# the function.
 _SEED_TWINS = {4: 3, 18: 17}
 _SECOND_SEED = 1_000_000
 
@@ -18,8 +22,8 @@ _SECOND_SEED = 1_000_000
 class Peaks(NamedTuple):
     """The P Gaussian peaks of a Gallagher function, in the rotated coordinates u = R (x - x_opt).
 
-    centres: [P, d], the first is zero; scales: [P, d], the factors of the distances from the centres along the axes;
-    heights: [P], the first is 10 and the others are below.
+    centres: [P, d], the first is zero; scales: [P, d], the factors of the distances from the
+    centres along the axes; heights: [P], the first is 10 and the others are below.
     """
 
     centres: np.ndarray
@@ -28,10 +32,11 @@ class Peaks(NamedTuple):
 
 
 class Instance(NamedTuple):
-    """All random data of one instance, in NumPy; evaluation turns them into JAX arrays of the dtype of the point.
+    """All random data of one instance, in NumPy; evaluation turns them into JAX arrays of the dtype
+    of the point.
 
-    x_opt: [d], a minimiser; f_opt: the smallest value; matrices: the linear maps of the function, each [d, d], in order
-    of use; peaks: those of a Gallagher function, otherwise None.
+    x_opt: [d], a minimiser; f_opt: the smallest value; matrices: the linear maps of the function,
+    each [d, d], in order of use; peaks: those of a Gallagher function, otherwise None.
     """
 
     x_opt: np.ndarray
@@ -41,7 +46,9 @@ class Instance(NamedTuple):
 
 
 def make_instance(function: int, dim: int, instance: int) -> Instance:
-    """Makes the data of a function, dimension and instance; the arrays are read-only as instances are shared."""
+    """Makes the data of a function, dimension and instance; the arrays are read-only as instances
+    are shared.
+    """
     seed = _SEED_TWINS.get(function, function) + 10_000 * instance
     matrices = _matrices(function, dim, seed)
     peaks = None
@@ -55,17 +62,22 @@ def make_instance(function: int, dim: int, instance: int) -> Instance:
 
 
 def scaling(alpha: float, dim: int) -> np.ndarray:
-    """The diagonal [dim] of the matrix called Lambda^alpha: alpha^(i / (2 (dim - 1))) for i = 0 .. dim - 1."""
+    """The diagonal [dim] of the matrix called Lambda^alpha: alpha^(i / (2 (dim - 1))) for i = 0 ..
+    dim - 1.
+    """
     return np.sqrt(alpha) ** (np.arange(dim) / (dim - 1))
 
 
 def stretch(dim: int) -> float:
-    """The factor that keeps the valley of the Rosenbrock functions inside the box in high dimension."""
+    """The factor that keeps the valley of the Rosenbrock functions inside the box in high
+    dimension.
+    """
     return max(1.0, math.sqrt(dim) / 8)
 
 
 def _matrices(function: int, dim: int, seed: int) -> tuple[np.ndarray, ...]:
-    """The matrices that the function multiplies with, in order of use, with neighbouring factors merged.
+    """The matrices that the function multiplies with, in order of use, with neighbouring factors
+    merged.
 
     R and Q are the two rotations of an instance and Lambda^a is the scaling in between, all [d, d].
     """
@@ -80,7 +92,9 @@ def _matrices(function: int, dim: int, seed: int) -> tuple[np.ndarray, ...]:
         return (r,)
     if function == 12:
         return (r, r)
-    condition = {6: 10, 7: 10, 13: 10, 15: 10, 16: 0.01, 17: 10, 18: 1000, 23: 100, 24: 100}[function]
+    condition = {6: 10, 7: 10, 13: 10, 15: 10, 16: 0.01, 17: 10, 18: 1000, 23: 100, 24: 100}[
+        function
+    ]
     scaled_q = scaling(condition, dim)[:, None] * rotation(seed, dim)
     if function == 7:
         return (scaled_q, r)
@@ -92,7 +106,8 @@ def _matrices(function: int, dim: int, seed: int) -> tuple[np.ndarray, ...]:
 
 def _optimum(function: int, dim: int, seed: int, matrices: tuple[np.ndarray, ...]) -> np.ndarray:
     """The minimiser [dim] of every function but the Gallagher functions."""
-    if function in (9, 19):  # where the rotated and stretched point, moved by a half, is the vector of ones
+    # where the rotated and stretched point, moved by a half, is the vector of ones
+    if function in (9, 19):
         return matrices[0].sum(axis=0) / (2 * stretch(dim) ** 2)
     if function == 20:
         return np.where(uniform(dim, seed) < 0.5, -0.5, 0.5) * SCHWEFEL_OPTIMUM
@@ -107,7 +122,9 @@ def _optimum(function: int, dim: int, seed: int, matrices: tuple[np.ndarray, ...
 
 
 def _gallagher(count: int, dim: int, seed: int, r: np.ndarray) -> tuple[np.ndarray, Peaks]:
-    """The optimum [dim] and the peaks of a Gallagher function with `count` peaks and rotation r [dim, dim]."""
+    """The optimum [dim] and the peaks of a Gallagher function with `count` peaks and rotation r
+    [dim, dim].
+    """
     many = count == 101
     width = 10.0 if many else 9.8
     points = width * uniform(count * dim, seed).reshape(count, dim) - width / 2
@@ -115,7 +132,9 @@ def _gallagher(count: int, dim: int, seed: int, r: np.ndarray) -> tuple[np.ndarr
     # The conditions of the other peaks are a shuffled geometric sequence from 1 to 1000.
     order = np.argsort(uniform(count - 1, seed), kind="stable")
     conditions = np.append(np.sqrt(1000.0) if many else 1000.0, 1000.0 ** (order / (count - 2)))
-    axes = np.stack([np.argsort(uniform(dim, seed + 1000 * i), kind="stable") for i in range(count)])
+    axes = np.stack(
+        [np.argsort(uniform(dim, seed + 1000 * i), kind="stable") for i in range(count)]
+    )
     scales = conditions[:, None] ** (axes / (2 * (dim - 1)) - 0.25)
     heights = np.append(10.0, np.linspace(1.1, 9.1, count - 1))
     return points[0].copy(), Peaks((points - points[0]) @ r.T, scales, heights)

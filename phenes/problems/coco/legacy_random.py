@@ -15,10 +15,11 @@ _BIN_WIDTH = 67108865  # splits [0, 2^31 - 1) into the 32 slots of the table
 
 
 def uniform(count: int, seed: int) -> np.ndarray:
-    """Draws `count` numbers in (0, 1), shape [count], from a Lehmer generator with Bays-Durham shuffling.
+    """Draws `count` numbers in (0, 1), shape [count], from a Lehmer generator with Bays-Durham
+    shuffling.
 
-    The state follows s <- 16807 s mod (2^31 - 1). Each draw takes the table entry that the previous draw points to
-    and puts the new state in its place.
+    The state follows s <- 16807 s mod (2^31 - 1). Each draw takes the table entry that the previous
+    draw points to and puts the new state in its place.
     """
     state = max(abs(seed), 1)
     warm_up = []
@@ -41,19 +42,26 @@ def uniform(count: int, seed: int) -> np.ndarray:
 def gaussian(count: int, seed: int) -> np.ndarray:
     """Draws `count` standard normal numbers, shape [count], by Box and Muller's cosine formula."""
     numbers = uniform(2 * count, seed).tolist()
-    # The scalar functions of `math` round like those of the official C code; NumPy's may differ in the last bit.
+    # The scalar functions of `math` round like those of the official C code; NumPy's may differ in
+    # the last bit.
     pairs = zip(numbers[:count], numbers[count:], strict=True)
-    normal = np.array([math.sqrt(-2 * math.log(radius)) * math.cos(2 * math.pi * angle) for radius, angle in pairs])
+    normal = np.array(
+        [
+            math.sqrt(-2 * math.log(radius)) * math.cos(2 * math.pi * angle)
+            for radius, angle in pairs
+        ]
+    )
     return np.where(normal == 0, 1e-99, normal)
 
 
 def rotation(seed: int, dim: int) -> np.ndarray:
-    """Draws an orthogonal matrix [dim, dim]: a Gaussian matrix whose columns went through Gram-Schmidt.
+    """Draws an orthogonal matrix [dim, dim]: a Gaussian matrix whose columns went through
+    Gram-Schmidt.
 
-    This is modified Gram-Schmidt in the order that cleans all later columns at once: every column still sees the same
-    subtractions in the same order as when the columns are finished one after the other. All sums run from first to
-    last like in the official code, for where columns are nearly dependent, the matrix amplifies differences in rounding
-    by orders of magnitude.
+    This is modified Gram-Schmidt in the order that cleans all later columns at once: every column
+    still sees the same subtractions in the same order as when the columns are finished one after
+    the other. All sums run from first to last like in the official code, for where columns are
+    nearly dependent, the matrix amplifies differences in rounding by orders of magnitude.
     """
     matrix = np.ascontiguousarray(gaussian(dim * dim, seed).reshape(dim, dim).T)
     for i in range(dim):
@@ -69,12 +77,16 @@ def _sequential_sum(terms: np.ndarray) -> np.ndarray:
 
 
 def location(seed: int, dim: int) -> np.ndarray:
-    """Draws a point [dim] of the grid with step 8e-4 in [-4, 4), none of whose coordinates is zero."""
+    """Draws a point [dim] of the grid with step 8e-4 in [-4, 4), none of whose coordinates is
+    zero.
+    """
     point = 8 * np.floor(1e4 * uniform(dim, seed)) / 1e4 - 4
     return np.where(point == 0, -1e-5, point)
 
 
 def offset(seed: int) -> float:
-    """Draws an optimal value: a Cauchy number times 100, rounded to two decimals and clipped to [-1000, 1000]."""
+    """Draws an optimal value: a Cauchy number times 100, rounded to two decimals and clipped to
+    [-1000, 1000].
+    """
     ratio = gaussian(1, seed).item() / gaussian(1, seed + 1).item()
     return float(np.clip(np.floor(1e4 * ratio + 0.5) / 100, -1000, 1000))

@@ -15,11 +15,13 @@ from phenes.problems.coco.instances import Instance, make_instance
 
 
 class Problem(eqx.Module):
-    """A minimisation problem: call it on one point x [dim] to get its value, a scalar of the dtype of x.
+    """A minimisation problem: call it on one point x [dim] to get its value, a scalar of the dtype
+    of x.
 
-    The data of the instance are array leaves and the rest is static, so a jitted function that takes a problem as
-    argument compiles once per function and dimension, whatever the instance. The leaves live on the host in float64 and
-    are cast to the dtype of x, so one problem serves all precisions.
+    The data of the instance are array leaves and the rest is static, so a jitted function that
+    takes a problem as argument compiles once per function and dimension, whatever the instance. The
+    leaves live on the host in float64 and are cast to the dtype of x, so one problem serves all
+    precisions.
 
     Attributes:
         function: number of the function, 1 to 24.
@@ -52,7 +54,9 @@ class Problem(eqx.Module):
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """Lower and upper end of the search interval of every variable; points outside can be evaluated as well."""
+        """Lower and upper end of the search interval of every variable; points outside can be
+        evaluated as well.
+        """
         return (-5.0, 5.0)
 
     def __call__(self, x: ArrayLike) -> Array:
@@ -78,9 +82,17 @@ def bbob(function: int, dim: int, instance: int = 1) -> Problem:
     Raises:
         ValueError: if an argument is not an integer or out of range.
     """
-    if isinstance(function, bool) or not isinstance(function, int | np.integer) or function not in FUNCTIONS:
-        raise ValueError(f"function must be an integer from 1 to {len(FUNCTIONS)}, got {function!r}")
-    return _cached_problem(int(function), checks.count("dim", dim, 2), checks.count("instance", instance, 1))
+    if (
+        isinstance(function, bool)
+        or not isinstance(function, int | np.integer)
+        or function not in FUNCTIONS
+    ):
+        raise ValueError(
+            f"function must be an integer from 1 to {len(FUNCTIONS)}, got {function!r}"
+        )
+    return _cached_problem(
+        int(function), checks.count("dim", dim, 2), checks.count("instance", instance, 1)
+    )
 
 
 @functools.lru_cache(maxsize=512)

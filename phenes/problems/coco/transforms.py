@@ -1,4 +1,6 @@
-"""The building blocks that the BBOB functions share: weights, products, symmetry-breaking maps and the box penalty."""
+"""The building blocks that the BBOB functions share: weights, products, symmetry-breaking maps and
+the box penalty.
+"""
 
 import jax.numpy as jnp
 import numpy as np
@@ -22,14 +24,18 @@ def geometric(ratio: float, z: Array) -> Array:
 
 
 def dot(a: ArrayLike, b: Array) -> Array:
-    """Product of a ([d] or [m, d]) and b [d] at full precision, which becomes a matrix product under vmap."""
+    """Product of a ([d] or [m, d]) and b [d] at full precision, which becomes a matrix product
+    under vmap.
+    """
     return jnp.matmul(a, b, precision="highest")
 
 
 def oscillate(z: Array) -> Array:
-    """T_osz, elementwise on any shape: sign(z) exp(l + 0.049 (sin(a l) + sin(b l))) with l = log|z|.
+    """T_osz, elementwise on any shape: sign(z) exp(l + 0.049 (sin(a l) + sin(b l))) with l =
+    log|z|.
 
-    The frequencies (a, b) are (10, 7.9) for positive and (5.5, 3.1) for negative entries; zero stays zero.
+    The frequencies (a, b) are (10, 7.9) for positive and (5.5, 3.1) for negative entries; zero
+    stays zero.
     """
     positive = z > 0
     log = jnp.log(jnp.where(z == 0, 1.0, jnp.abs(z)))
@@ -39,7 +45,9 @@ def oscillate(z: Array) -> Array:
 
 
 def skew(z: Array, beta: float) -> Array:
-    """T_asy^beta of z [d]: z_i^(1 + beta i / (d - 1) sqrt(z_i)) where z_i is positive, z_i elsewhere."""
+    """T_asy^beta of z [d]: z_i^(1 + beta i / (d - 1) sqrt(z_i)) where z_i is positive, z_i
+    elsewhere.
+    """
     positive = z > 0
     base = jnp.where(positive, z, 1.0)
     return jnp.where(positive, base ** (1 + beta * ramp(z) * jnp.sqrt(base)), z)
@@ -51,5 +59,7 @@ def penalty(x: Array) -> Array:
 
 
 def sine_of_pi(z: Array) -> Array:
-    """sin(pi z) up to sign: taking off the nearest integer is exact and keeps the argument of the sine small."""
+    """sin(pi z) up to sign: taking off the nearest integer is exact and keeps the argument of the
+    sine small.
+    """
     return jnp.sin(jnp.pi * (z - jnp.round(z)))

@@ -1,4 +1,5 @@
-"""Problems that engineers recognise, each with a simulator, the tolerances of its production, a specification and the usual design.
+"""Problems that engineers recognise, each with a simulator, the tolerances of its production, a
+specification and the usual design.
 
     problem = engineering.FILTER
     result = phenes.maximize(problem, problem.x0, problem.sigma0, problem.noise, vectorized=True, budget=problem.budget)
@@ -14,6 +15,21 @@ from phenes.problems.engineering.launch import LAUNCH
 from phenes.problems.engineering.problem import Assessment, EngineeringProblem
 from phenes.problems.engineering.regulator import REGULATOR
 
-ENGINEERING = {"filter": FILTER, "coating": COATING, "coating-shared": COATING_SHARED, "launch": LAUNCH, "regulator": REGULATOR}
+ENGINEERING = {
+    "filter": FILTER,
+    "coating": COATING,
+    "coating-shared": COATING_SHARED,
+    "launch": LAUNCH,
+    "regulator": REGULATOR,
+}
 
-__all__ = ["COATING", "COATING_SHARED", "ENGINEERING", "FILTER", "LAUNCH", "REGULATOR", "Assessment", "EngineeringProblem"]
+__all__ = [
+    "COATING",
+    "COATING_SHARED",
+    "ENGINEERING",
+    "FILTER",
+    "LAUNCH",
+    "REGULATOR",
+    "Assessment",
+    "EngineeringProblem",
+]

@@ -1,20 +1,28 @@
 """A mirror coating for sum-frequency generation, with errors in the thickness of its layers.
 
-33 layers of SiO2 (n = 1.45) and Ta2O5 (2.06) on fused silica (1.45), the first from the air side a SiO2 cap, light at normal incidence.
-Asked are T = 5000 ppm (4000 to 6000) at 1064 nm and R < 200 ppm, whatever the errors, at the two other waves: 2050 nm and the sum
-frequency, 0.6582 * 1064 = 700 nm. This is the "SFG cavity mirror" of OptimalBragg (California Institute of Technology, projects/SFG), the
-program of Venugopalan et al., Optics Express 32, 11751 (2024). Its errors of 0.5 % are kept; the refractive indices are constants here.
-The innermost layer has the index of the substrate and no effect.
+33 layers of SiO2 (n = 1.45) and Ta2O5 (2.06) on fused silica (1.45), the first from the air side a
+SiO2 cap, light at normal incidence. Asked are T = 5000 ppm (4000 to 6000) at 1064 nm and R < 200
+ppm, whatever the errors, at the two other waves: 2050 nm and the sum frequency, 0.6582 * 1064 = 700
+nm. This is the "SFG cavity mirror" of OptimalBragg (California Institute of Technology,
+projects/SFG), the program of Venugopalan et al., Optics Express 32, 11751 (2024). Its errors of 0.5
+% are kept; the refractive indices are constants here. The innermost layer has the index of the
+substrate and no effect.
 
-f = -(|log(T / 5000)| + log(1 + R1 / 200) + log(1 + R2 / 200)), in ppm. Two laws of errors: each layer by itself (COATING), or the rates
-of the two sources (COATING_SHARED): one error for all layers of a material, with a fifth of it for each layer by itself.
+f = -(|log(T / 5000)| + log(1 + R1 / 200) + log(1 + R2 / 200)), in ppm. Two laws of errors: each
+layer by itself (COATING), or the rates of the two sources (COATING_SHARED): one error for all
+layers of a material, with a fifth of it for each layer by itself.
 """
 
 from typing import Any
 
 import numpy as np
 
-from phenes.problems.engineering.data import NOMINAL_COATING, ROBUST_COATING, ROBUST_COATING_SHARED, SCREENED_COATING
+from phenes.problems.engineering.data import (
+    NOMINAL_COATING,
+    ROBUST_COATING,
+    ROBUST_COATING_SHARED,
+    SCREENED_COATING,
+)
 from phenes.problems.engineering.problem import EngineeringProblem, Readings
 
 AIR, LOW, HIGH, SUBSTRATE = 1.0, 1.45, 2.06, 1.45
@@ -29,16 +37,23 @@ ERROR = 0.005
 
 
 def transmission(thickness: Any, wave: Any) -> tuple[Any, Any]:
-    """T and R [...] of layers [..., 33] of so many nm at one wavelength, or [..., m] at m of them for thicknesses [..., 1, 33].
+    """T and R [...] of layers [..., 33] of so many nm at one wavelength, or [..., m] at m of them
+    for thicknesses [..., 1, 33].
 
-    The matrix of a layer is [[cos, i sin / n], [i n sin, cos]]; without absorption the product keeps that form, so four real numbers do.
+    The matrix of a layer is [[cos, i sin / n], [i n sin, cos]]; without absorption the product
+    keeps that form, so four real numbers do.
     """
     xp = thickness.__array_namespace__()
     a, b, c, d = 1.0, 0.0, 0.0, 1.0
     for k, n in enumerate(INDICES):
         phase = (2 * np.pi * n) * thickness[..., k] / wave
         cos, sin = xp.cos(phase), xp.sin(phase)
-        a, b, c, d = a * cos - b * (n * sin), a * (sin / n) + b * cos, c * cos + d * (n * sin), d * cos - c * (sin / n)
+        a, b, c, d = (
+            a * cos - b * (n * sin),
+            a * (sin / n) + b * cos,
+            c * cos + d * (n * sin),
+            d * cos - c * (sin / n),
+        )
     plus = (AIR * a + SUBSTRATE * d) ** 2 + (AIR * SUBSTRATE * b + c) ** 2
     minus = (AIR * a - SUBSTRATE * d) ** 2 + (AIR * SUBSTRATE * b - c) ** 2
     return 4 * AIR * SUBSTRATE / plus, minus / plus
@@ -59,11 +74,21 @@ def figures(x: Any) -> tuple[Any, Any, Any]:
 
 
 def simulate(x: Any) -> Readings:
-    """A mirror is of use with T within 1000 ppm of 5000, R at 700 nm below 2000 ppm and R at 2050 nm below 1000 ppm."""
+    """A mirror is of use with T within 1000 ppm of 5000, R at 700 nm below 2000 ppm and R at 2050
+    nm below 1000 ppm.
+    """
     xp = x.__array_namespace__()
     transmitted, first, second = figures(x)
-    penalty = xp.abs(xp.log(transmitted / TRANSMITTED)) + xp.log1p(first / REFLECTED) + xp.log1p(second / REFLECTED)
-    passes = (xp.abs(transmitted - TRANSMITTED) <= WITHIN[0]) & (first <= WITHIN[1]) & (second <= WITHIN[2])
+    penalty = (
+        xp.abs(xp.log(transmitted / TRANSMITTED))
+        + xp.log1p(first / REFLECTED)
+        + xp.log1p(second / REFLECTED)
+    )
+    passes = (
+        (xp.abs(transmitted - TRANSMITTED) <= WITHIN[0])
+        & (first <= WITHIN[1])
+        & (second <= WITHIN[2])
+    )
     return Readings(-penalty, passes, penalty)
 
 
@@ -77,7 +102,9 @@ def _shared() -> np.ndarray:
     return ERROR**2 * same + (ERROR / 5) ** 2 * np.eye(LAYERS)
 
 
-def _problem(name: str, noise: np.ndarray, optimum: tuple[float, ...], value: float) -> EngineeringProblem:
+def _problem(
+    name: str, noise: np.ndarray, optimum: tuple[float, ...], value: float
+) -> EngineeringProblem:
     return EngineeringProblem(
         name=name,
         simulate=simulate,

@@ -1,11 +1,14 @@
-"""A probe that is launched towards a planet past two others, in the plane: which angle, which speed?
+"""A probe that is launched towards a planet past two others, in the plane: which angle, which
+speed?
 
-The planets stand still, at (0, 0) with mass 1 (from where it starts), (4, 0.2) with 2, (5, -1.5) with 8, and the target at (10, 0) with
-10; the gravitational constant is 1, the start (0.1, 0), the flight ends at t = 4. Speed costs fuel: f = -log10(d + 2 speed), d the
-closest distance to the target. The angle is off by 3 degrees and the speed by 0.05. After Frohlich et al. (2020), "Noisy-input entropy
-search".
+The planets stand still, at (0, 0) with mass 1 (from where it starts), (4, 0.2) with 2, (5, -1.5)
+with 8, and the target at (10, 0) with 10; the gravitational constant is 1, the start (0.1, 0), the
+flight ends at t = 4. Speed costs fuel: f = -log10(d + 2 speed), d the closest distance to the
+target. The angle is off by 3 degrees and the speed by 0.05. After Frohlich et al. (2020),
+"Noisy-input entropy search".
 
-The nominal optimum is slow, swings by a planet and hits the target exactly; a little off, and it is thrown elsewhere.
+The nominal optimum is slow, swings by a planet and hits the target exactly; a little off, and it is
+thrown elsewhere.
 """
 
 import functools
@@ -21,9 +24,12 @@ START = (0.1, 0.0)
 END = 4.0
 FUEL = 2.0
 NEAR = 0.5  # a probe that comes so close to the target is captured: within the specification
-# Steps are this share of the time in which the nearest planet turns a path: short near a planet, long between them.
+# Steps are this share of the time in which the nearest planet turns a path: short near a planet,
+# long between them.
 SHARE = 0.06
-MOST_STEPS = 600  # three times the usual; a probe that falls into a planet is given up then, with the distance it has reached
+# three times the usual; a probe that falls into a planet is given up then, with the distance it has
+# reached
+MOST_STEPS = 600
 BLOCK = 1024
 # of the method of Dormand and Prince
 STAGES = (
@@ -37,7 +43,9 @@ LAST = (35 / 384, 0.0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84)
 
 
 class Flight(NamedTuple):
-    """t [n, m], place [n, m, 2] of n flights, step by step, and how close each came to the target [n]."""
+    """t [n, m], place [n, m, 2] of n flights, step by step, and how close each came to the target
+    [n].
+    """
 
     t: np.ndarray
     place: np.ndarray
@@ -45,7 +53,9 @@ class Flight(NamedTuple):
 
 
 def closest(x: Any) -> np.ndarray:
-    """The smallest distance to the target [...] for angle (degrees) and speed along the last axis."""
+    """The smallest distance to the target [...] for angle (degrees) and speed along the last
+    axis.
+    """
     x = np.asarray(x, float)
     flat = x.reshape(-1, 2)
     return _blocks(flat).reshape(x.shape[:-1])
@@ -66,13 +76,20 @@ def flights(x: Any) -> Flight:
 
 
 def _blocks(x: np.ndarray) -> np.ndarray:
-    """In double precision and in blocks, each as long as its longest flight; padded to a power of two: few shapes, few compilations."""
+    """In double precision and in blocks, each as long as its longest flight; padded to a power of
+    two: few shapes, few compilations.
+    """
     import jax
 
     n = min(max(1 << (len(x) - 1).bit_length(), 32), BLOCK)
     rows = [x[k : k + n] for k in range(0, len(x), n)]
     with jax.enable_x64(True):
-        each = [_closest()(jax.numpy.asarray(np.concatenate([r, np.repeat(r[-1:], n - len(r), axis=0)]))) for r in rows]
+        each = [
+            _closest()(
+                jax.numpy.asarray(np.concatenate([r, np.repeat(r[-1:], n - len(r), axis=0)]))
+            )
+            for r in rows
+        ]
         return np.concatenate([np.asarray(near) for near in each])[: len(x)]
 
 
@@ -90,7 +107,12 @@ def _start(x: Any) -> Probes:
 
     angle, speed = jnp.deg2rad(x[:, 0]), x[:, 1]
     zero = jnp.zeros_like(speed)
-    return Probes(zero, (zero + START[0], zero + START[1]), (speed * jnp.cos(angle), speed * jnp.sin(angle)), zero + jnp.inf)
+    return Probes(
+        zero,
+        (zero + START[0], zero + START[1]),
+        (speed * jnp.cos(angle), speed * jnp.sin(angle)),
+        zero + jnp.inf,
+    )
 
 
 def _pull(place: tuple[Any, Any]) -> tuple[tuple[Any, Any], Any]:
@@ -103,12 +125,18 @@ def _pull(place: tuple[Any, Any]) -> tuple[tuple[Any, Any], Any]:
         square = dx * dx + dy * dy
         distance = jnp.sqrt(square)
         force = mass / (square * distance)
-        ax, ay, turning = ax + force * dx, ay + force * dy, jnp.minimum(turning, distance * jnp.sqrt(distance / mass))
+        ax, ay, turning = (
+            ax + force * dx,
+            ay + force * dy,
+            jnp.minimum(turning, distance * jnp.sqrt(distance / mass)),
+        )
     return (ax, ay), turning
 
 
 def _step(now: Probes) -> Probes:
-    """Dormand and Prince's of order 5, each probe with a step of its own; those that have come to the end of time stay there."""
+    """Dormand and Prince's of order 5, each probe with a step of its own; those that have come to
+    the end of time stay there.
+    """
     import jax.numpy as jnp
 
     pull, turning = _pull(now.place)
@@ -119,19 +147,35 @@ def _step(now: Probes) -> Probes:
         pulls.append(_pull(_moved(now.place, h, weights, velocities))[0])
     place, velocity = _moved(now.place, h, LAST, velocities), _moved(now.velocity, h, LAST, pulls)
     there = jnp.hypot(place[0] - TARGET[0], place[1] - TARGET[1])
-    return Probes(now.t + h, place, velocity, jnp.minimum(jnp.minimum(now.near, there), _passing(now, pull, h)))
+    return Probes(
+        now.t + h,
+        place,
+        velocity,
+        jnp.minimum(jnp.minimum(now.near, there), _passing(now, pull, h)),
+    )
 
 
-def _moved(of: tuple[Any, Any], h: Any, weights: tuple[float, ...], by: list[tuple[Any, Any]]) -> tuple[Any, Any]:
-    x, y = (of[k] + h * sum(w * each[k] for w, each in zip(weights, by, strict=False) if w) for k in (0, 1))
+def _moved(
+    of: tuple[Any, Any], h: Any, weights: tuple[float, ...], by: list[tuple[Any, Any]]
+) -> tuple[Any, Any]:
+    x, y = (
+        of[k] + h * sum(w * each[k] for w, each in zip(weights, by, strict=False) if w)
+        for k in (0, 1)
+    )
     return x, y
 
 
 def _passing(now: Probes, pull: tuple[Any, Any], h: Any) -> Any:
-    """Closest to the target within the step, on the parabola of place, velocity and acceleration."""
+    """Closest to the target within the step, on the parabola of place, velocity and
+    acceleration.
+    """
     import jax.numpy as jnp
 
-    (x, y), (u, v), (a, b) = (now.place[0] - TARGET[0], now.place[1] - TARGET[1]), now.velocity, pull
+    (x, y), (u, v), (a, b) = (
+        (now.place[0] - TARGET[0], now.place[1] - TARGET[1]),
+        now.velocity,
+        pull,
+    )
     slope, bend = x * u + y * v, u * u + v * v + x * a + y * b
     tau = jnp.clip(-slope / jnp.where(bend > 0, bend, jnp.inf), 0.0, h)
     return jnp.hypot(x + tau * (u + tau / 2 * a), y + tau * (v + tau / 2 * b))
@@ -145,7 +189,9 @@ def _closest() -> Any:
 
     def fly(x):
         go_on = lambda carry: (carry[0] < MOST_STEPS) & jnp.any(carry[1].t < END)  # noqa: E731
-        return lax.while_loop(go_on, lambda carry: (carry[0] + 1, _step(carry[1])), (0, _start(x)))[1].near
+        return lax.while_loop(go_on, lambda carry: (carry[0] + 1, _step(carry[1])), (0, _start(x)))[
+            1
+        ].near
 
     return jax.jit(fly)
 

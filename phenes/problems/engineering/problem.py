@@ -1,4 +1,6 @@
-"""What the engineering problems have in common: a simulator, the tolerances of production, a specification, and the usual design."""
+"""What the engineering problems have in common: a simulator, the tolerances of production, a
+specification, and the usual design.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,7 +13,9 @@ SEED = 20_260_101  # of the fresh draws by which designs are judged; no search u
 
 
 class Readings(NamedTuple):
-    """Of builds, each [...]: the value, whether it is within the specification, and how bad it is in the unit of the problem."""
+    """Of builds, each [...]: the value, whether it is within the specification, and how bad it is
+    in the unit of the problem.
+    """
 
     f: Any
     passes: Any
@@ -19,7 +23,8 @@ class Readings(NamedTuple):
 
 
 class Assessment(NamedTuple):
-    """A design by `draws` fresh builds. mean, se: E f and its standard error. share: of builds within the specification (the yield).
+    """A design by `draws` fresh builds. mean, se: E f and its standard error. share: of builds
+    within the specification (the yield).
 
     p95: what 95 % of the builds stay below, of the problem's `penalty`.
     """
@@ -35,10 +40,12 @@ class Assessment(NamedTuple):
 class EngineeringProblem:
     """Maximise E f(x), x = theta + noise. Call it on builds x [..., d] for f [...].
 
-    noise: a standard deviation for each coordinate [d], or a covariance [d, d]. x0, sigma0: where a search begins and how wide.
-    nominal: what is designed without thinking of tolerances; screened: the best of many such designs, where it is usual to make many.
-    design: from coordinates to what is on the drawing. unit: of the penalty. optimum, value: the best theta known and E f there; exact:
-    it is proven, not only found.
+    noise: a standard deviation for each coordinate [d], or a covariance [d, d]. x0, sigma0: where a
+    search begins and how wide.
+    nominal: what is designed without thinking of tolerances; screened: the best of many such
+    designs, where it is usual to make many.
+    design: from coordinates to what is on the drawing. unit: of the penalty. optimum, value: the
+    best theta known and E f there; exact: it is proven, not only found.
     """
 
     name: str
@@ -80,7 +87,9 @@ class EngineeringProblem:
         """n builds of one drawing, or with theta [n, d] a build of each."""
         theta = self._checked("theta", theta)
         z = rng.standard_normal((n, self.dim))
-        return theta + (z * self.noise if self.noise.ndim == 1 else z @ np.linalg.cholesky(self.noise).T)
+        return theta + (
+            z * self.noise if self.noise.ndim == 1 else z @ np.linalg.cholesky(self.noise).T
+        )
 
     def assess(self, theta: Any, draws: int = DRAWS, seed: int = SEED) -> Assessment:
         """The design theta by fresh builds, the same errors for every design."""
@@ -89,13 +98,23 @@ class EngineeringProblem:
         x = self.realise(theta, draws, np.random.default_rng(seed))
         f, passes, penalty = (np.asarray(part, float) for part in self.measure(x))
         return Assessment(
-            float(f.mean()), float(f.std(ddof=1) / draws**0.5), float(passes.mean()), float(np.quantile(penalty, 0.95)), draws
+            float(f.mean()),
+            float(f.std(ddof=1) / draws**0.5),
+            float(passes.mean()),
+            float(np.quantile(penalty, 0.95)),
+            draws,
         )
 
     def _checked(self, name: str, x: Any) -> Any:
         x = x if hasattr(x, "__array_namespace__") else np.asarray(x, float)
         if x.ndim == 0 or x.shape[-1] != self.dim:
-            raise ValueError(f"{name} must have {self.dim} coordinates along its last axis for the {self.name}, got shape {x.shape}")
+            raise ValueError(
+                f"{name} must have {self.dim} coordinates along its last axis for the {self.name},"
+                f" got shape {x.shape}"
+            )
         if isinstance(x, np.ndarray) and not np.isfinite(x).all():
-            raise ValueError(f"{name} must be finite, got NaN or infinity in {np.sum(~np.isfinite(x))} of {x.size} coordinates")
+            raise ValueError(
+                f"{name} must be finite, got NaN or infinity in {np.sum(~np.isfinite(x))} of"
+                f" {x.size} coordinates"
+            )
         return x

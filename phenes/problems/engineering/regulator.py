@@ -1,12 +1,16 @@
-"""An inverted pendulum that is held upright by feedback, with an actuator that does not quite do what it is told.
+"""An inverted pendulum that is held upright by feedback, with an actuator that does not quite do
+what it is told.
 
-u = -k_t s: in each of the 15 steps the torque is the gain k_t (intended) times the state s = (angle, rate), and the gain that is realised,
-k_t + eps_t, is off by a Gaussian error: an error of the torque in proportion to the state, as amplifiers and valves have it. The cost is
-linear-quadratic, summed over two pushes, s_0 = (1, 0) and (0, 1). E f has its maximum where a Riccati equation with one more term says:
+u = -k_t s: in each of the 15 steps the torque is the gain k_t (intended) times the state s =
+(angle, rate), and the gain that is realised, k_t + eps_t, is off by a Gaussian error: an error of
+the torque in proportion to the state, as amplifiers and valves have it. The cost is
+linear-quadratic, summed over two pushes, s_0 = (1, 0) and (0, 1). E f has its maximum where a
+Riccati equation with one more term says:
 
     P_T = Q,   k_t = (R + B'PB)^-1 B'PA,   P_t = Q + k_t'R k_t + (A - B k_t)'P(A - B k_t) + (R + B'PB) W,   P = P_{t+1},  W = Cov[eps_t]
 
-W = 0 is the usual regulator. Errors make a state that is still large dear, and all earlier gains have to be chosen with that in mind.
+W = 0 is the usual regulator. Errors make a state that is still large dear, and all earlier gains
+have to be chosen with that in mind.
 """
 
 from typing import Any, NamedTuple
@@ -19,10 +23,16 @@ STEP, GRAVITY = 0.1, 9.81  # seconds, and g / l in 1/s^2
 STEPS = 15
 # exact for a torque that is held over a step: s'' = (g / l) s + u
 _RATE = GRAVITY**0.5
-A = np.array([[np.cosh(_RATE * STEP), np.sinh(_RATE * STEP) / _RATE], [_RATE * np.sinh(_RATE * STEP), np.cosh(_RATE * STEP)]])
+A = np.array(
+    [
+        [np.cosh(_RATE * STEP), np.sinh(_RATE * STEP) / _RATE],
+        [_RATE * np.sinh(_RATE * STEP), np.cosh(_RATE * STEP)],
+    ]
+)
 B = np.array([(np.cosh(_RATE * STEP) - 1) / GRAVITY, np.sinh(_RATE * STEP) / _RATE])
 Q, R = np.diag([10.0, 1.0]), 0.1
-ERRORS = np.array([1.0, 4.0])  # standard deviations of the two gains: the rate is known less well than the angle
+# standard deviations of the two gains: the rate is known less well than the angle
+ERRORS = np.array([1.0, 4.0])
 STARTS = np.eye(2)
 
 
@@ -50,11 +60,15 @@ def motion(x: Any) -> Motion:
 def cost(x: Any) -> np.ndarray:
     """sum_t s'Qs + R u^2, over both pushes [...]."""
     state, torque = motion(x)
-    return np.einsum("...ptk,kl,...ptl->...", state, Q, state) + R * np.sum(torque**2, axis=(-2, -1))
+    return np.einsum("...ptk,kl,...ptl->...", state, Q, state) + R * np.sum(
+        torque**2, axis=(-2, -1)
+    )
 
 
 def expected_cost(theta: Any, errors: Any = ERRORS) -> float:
-    """E cost of intended gains [30], exactly: the matrix of the cost to go, backwards through the steps."""
+    """E cost of intended gains [30], exactly: the matrix of the cost to go, backwards through the
+    steps.
+    """
     p, w = Q, np.diag(np.asarray(errors, float) ** 2)
     for k in np.asarray(theta, float).reshape(STEPS, 2)[::-1]:
         p = _before(p, k, w)
@@ -72,13 +86,16 @@ def best_gains(errors: Any = ERRORS) -> np.ndarray:
 
 
 def _before(p: np.ndarray, k: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """The matrix of the cost to go one step earlier, under the gains k with errors of covariance w."""
+    """The matrix of the cost to go one step earlier, under the gains k with errors of
+    covariance w.
+    """
     closed = A - np.outer(B, k)
     return Q + R * np.outer(k, k) + closed.T @ p @ closed + (R + B @ p @ B) * w
 
 
 NOMINAL, ROBUST = best_gains(np.zeros(2)), best_gains()
-LIMIT = 1.5 * expected_cost(NOMINAL, np.zeros(2))  # within the specification: at most half more than without errors
+# within the specification: at most half more than without errors
+LIMIT = 1.5 * expected_cost(NOMINAL, np.zeros(2))
 
 
 def simulate(x: Any) -> Readings:

@@ -1,4 +1,5 @@
-"""Policies: networks (equinox), heads that make actions of their output, and the scale of observations.
+"""Policies: networks (equinox), heads that make actions of their output, and the scale of
+observations.
 
 Any equinox module obs -> output can be a policy: `from_network(net, Softmax(3))`.
 """
@@ -9,4 +10,15 @@ from phenes.rl.policies.normalise import Normaliser
 from phenes.rl.policies.policy import Policy, from_network, head_for, policy
 from phenes.rl.policies.start import quiet
 
-__all__ = ["MLP", "Head", "Normal", "Normaliser", "Policy", "Softmax", "from_network", "head_for", "policy", "quiet"]
+__all__ = [
+    "MLP",
+    "Head",
+    "Normal",
+    "Normaliser",
+    "Policy",
+    "Softmax",
+    "from_network",
+    "head_for",
+    "policy",
+    "quiet",
+]

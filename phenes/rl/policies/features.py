@@ -1,8 +1,9 @@
 """Rows of the Jacobian d output / d theta without writing them down.
 
-A row of a fully connected network is, layer by layer, an outer product delta h' of what came back and what went in. Inner products of rows
-are then products of small numbers, (delta . delta') (h . h' + 1), and the matrix of all of them costs about as much as running the network.
-Any other module gets its rows written down.
+A row of a fully connected network is, layer by layer, an outer product delta h' of what came back
+and what went in. Inner products of rows are then products of small numbers, (delta . delta') (h .
+h' + 1), and the matrix of all of them costs about as much as running the network. Any other module
+gets its rows written down.
 """
 
 import functools
@@ -22,7 +23,9 @@ class Dense(eqx.Module):
     rows: Float[Array, "rows d"]
     layers: Any = eqx.field(static=True)  # as `Policy.layers`, a tuple
 
-    def dot(self, other: Any, scale: Float[Array, " arrays"] | None = None) -> Float[Array, "rows rows"]:
+    def dot(
+        self, other: Any, scale: Float[Array, " arrays"] | None = None
+    ) -> Float[Array, "rows rows"]:
         mine = self.rows if scale is None else self.rows * scale[jnp.asarray(self.layers)][None]
         return mine @ other.rows.T
 
@@ -33,8 +36,12 @@ class Layered(eqx.Module):
     delta: tuple[Float[Array, "rows out"], ...]
     h: tuple[Float[Array, "rows in"], ...]
 
-    def dot(self, other: Any, scale: Float[Array, " arrays"] | None = None) -> Float[Array, "rows rows"]:
-        """All inner products. scale: of each parameter array (weight, bias, weight, bias, ...), J diag(scale) J'."""
+    def dot(
+        self, other: Any, scale: Float[Array, " arrays"] | None = None
+    ) -> Float[Array, "rows rows"]:
+        """All inner products. scale: of each parameter array (weight, bias, weight, bias, ...), J
+        diag(scale) J'.
+        """
         scales = [(1.0, 1.0)] * len(self.h) if scale is None else scale.reshape(-1, 2)
         parts = zip(self.delta, self.h, other.delta, other.h, scales, strict=True)
         products = [(d1 @ d2.T) * (w * (h1 @ h2.T) + b) for d1, h1, d2, h2, (w, b) in parts]
@@ -61,7 +68,13 @@ def _bias(layer: eqx.nn.Linear) -> Float[Array, "1 out"]:
     return layer.bias[None]
 
 
-def of_module(output: Any, theta: Float[Array, " d"], obs: Float[Array, "r o"], L: Float[Array, "r k c"], layers: Any) -> Dense:
+def of_module(
+    output: Any,
+    theta: Float[Array, " d"],
+    obs: Float[Array, "r o"],
+    L: Float[Array, "r k c"],
+    layers: Any,
+) -> Dense:
     """Of output(theta, obs) in general."""
 
     def one(obs, L):

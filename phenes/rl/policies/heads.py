@@ -1,7 +1,9 @@
-"""From the output of a network to an action: pi(action | output), and what trajectories need to know of it.
+"""From the output of a network to an action: pi(action | output), and what trajectories need to
+know of it.
 
-`factor(out)` is L with L L' = the Fisher information of the action in output space. `to_env` is what the environment gets: scaling and
-clipping come after the action whose log pi is taken, so that the score is that of the action before clipping (erratum 20).
+`factor(out)` is L with L L' = the Fisher information of the action in output space. `to_env` is
+what the environment gets: scaling and clipping come after the action whose log pi is taken, so that
+the score is that of the action before clipping (erratum 20).
 """
 
 from typing import Any, Protocol
@@ -64,7 +66,8 @@ class Softmax(eqx.Module):
 class Normal(eqx.Module):
     """N(out, std^2) in units of the action space: +-1 are its bounds, where it has them.
 
-    std: of the action noise, a number or one for each coordinate; it has nothing to do with the spread of the search in theta.
+    std: of the action noise, a number or one for each coordinate; it has nothing to do with the
+    spread of the search in theta.
     """
 
     std: Float[Array, " a"]
@@ -107,4 +110,8 @@ class Normal(eqx.Module):
         return jnp.clip(middle + half * action, self.low.reshape(shape), self.high.reshape(shape))
 
     def with_std(self, std: Any) -> "Normal":
-        return eqx.tree_at(lambda m: m.std, self, jnp.broadcast_to(jnp.asarray(std, self.std.dtype), self.std.shape))
+        return eqx.tree_at(
+            lambda m: m.std,
+            self,
+            jnp.broadcast_to(jnp.asarray(std, self.std.dtype), self.std.shape),
+        )

@@ -16,10 +16,23 @@ class MLP(eqx.Module):
     layers: tuple[eqx.nn.Linear, ...]
     activation: Callable[[Array], Array] = eqx.field(static=True)
 
-    def __init__(self, key: PRNGKeyArray, obs_dim: int, out_dim: int, hidden: Sequence[int] = (32, 32), activation=jnp.tanh):
-        widths = [checks.count("obs_dim", obs_dim), *(checks.count("hidden", width) for width in hidden), checks.count("out_dim", out_dim)]
+    def __init__(
+        self,
+        key: PRNGKeyArray,
+        obs_dim: int,
+        out_dim: int,
+        hidden: Sequence[int] = (32, 32),
+        activation=jnp.tanh,
+    ):
+        widths = [
+            checks.count("obs_dim", obs_dim),
+            *(checks.count("hidden", width) for width in hidden),
+            checks.count("out_dim", out_dim),
+        ]
         keys = jax.random.split(key, len(widths) - 1)
-        self.layers = tuple(_xavier(k, a, b) for k, a, b in zip(keys, widths[:-1], widths[1:], strict=True))
+        self.layers = tuple(
+            _xavier(k, a, b) for k, a, b in zip(keys, widths[:-1], widths[1:], strict=True)
+        )
         self.activation = checks.function("activation", activation, "jax.numpy.tanh")
 
     def __call__(self, obs: Float[Array, " o"]) -> Float[Array, " k"]:
@@ -34,4 +47,6 @@ def _xavier(key: PRNGKeyArray, inputs: int, outputs: int) -> eqx.nn.Linear:
     layer = eqx.nn.Linear(inputs, outputs, key=key)
     limit = (6 / (inputs + outputs)) ** 0.5
     weight = jax.random.uniform(key, (outputs, inputs), layer.weight.dtype, -limit, limit)
-    return eqx.tree_at(lambda m: (m.weight, m.bias), layer, (weight, jnp.zeros(outputs, weight.dtype)))
+    return eqx.tree_at(
+        lambda m: (m.weight, m.bias), layer, (weight, jnp.zeros(outputs, weight.dtype))
+    )

@@ -1,10 +1,13 @@
-"""Observations at a common scale: a running mean and variance of all that were seen, frozen within a generation."""
+"""Observations at a common scale: a running mean and variance of all that were seen, frozen within
+a generation.
+"""
 
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
-CLIP = 10.0  # standard deviations: a coordinate that hardly moved so far must not blow up when it does
+# standard deviations: a coordinate that hardly moved so far must not blow up when it does
+CLIP = 10.0
 SMALLEST = 1e-8  # variance
 
 
@@ -17,7 +20,8 @@ class Normaliser(eqx.Module):
 
     @classmethod
     def start(cls, obs_dim: int) -> "Normaliser":
-        # with the dtype named: a weakly typed start would be another type to the compiled loop than what it returns
+        # with the dtype named: a weakly typed start would be another type to the compiled loop than
+        # what it returns
         dtype = jnp.result_type(float)
         return cls(jnp.zeros((), dtype), jnp.zeros(obs_dim, dtype), jnp.ones(obs_dim, dtype))
 
@@ -36,7 +40,9 @@ class Normaliser(eqx.Module):
         count = jnp.sum(use, dtype=obs.dtype)
         n = jnp.maximum(count, 1.0)
         mean = jnp.sum(jnp.where(use, obs, 0.0), axis=(0, 1)) / n
-        return cls(count, mean, jnp.sum(jnp.where(use, obs - mean[None, None], 0.0) ** 2, axis=(0, 1)) / n)
+        return cls(
+            count, mean, jnp.sum(jnp.where(use, obs - mean[None, None], 0.0) ** 2, axis=(0, 1)) / n
+        )
 
     def merged(self, other: "Normaliser") -> "Normaliser":
         """Of what both have seen (Chan's formula)."""

@@ -1,4 +1,6 @@
-"""A policy: a network whose parameters are the flat theta, a head, and the scale of the observations."""
+"""A policy: a network whose parameters are the flat theta, a head, and the scale of the
+observations.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -21,7 +23,9 @@ ACTION_NOISE = 0.3  # half ranges of the action
 
 
 class Policy(eqx.Module):
-    """pi_theta(action | obs). `output(theta, obs)` is what the network says of one observation, `head` makes an action of it."""
+    """pi_theta(action | obs). `output(theta, obs)` is what the network says of one observation,
+    `head` makes an action of it.
+    """
 
     net: Any  # the network without its parameters
     unravel: Callable[[Array], Any] = eqx.field(static=True)
@@ -36,8 +40,12 @@ class Policy(eqx.Module):
         """Of one individual at many observations."""
         return jax.vmap(self.output, in_axes=(None, 0))(theta, obs)
 
-    def features(self, theta: Float[Array, " d"], obs: Float[Array, "r o"], L: Float[Array, "r k c"]) -> Dense | Layered:
-        """Rows L'J at these observations, for their inner products: J the Jacobian of the output with respect to theta."""
+    def features(
+        self, theta: Float[Array, " d"], obs: Float[Array, "r o"], L: Float[Array, "r k c"]
+    ) -> Dense | Layered:
+        """Rows L'J at these observations, for their inner products: J the Jacobian of the output
+        with respect to theta.
+        """
         if not isinstance(self.net, MLP):
             return of_module(self.output, theta, obs, L, self.layers())
         return of_mlp(eqx.combine(self.unravel(theta), self.net), self._scaled(obs, theta.dtype), L)
@@ -47,7 +55,9 @@ class Policy(eqx.Module):
             return jnp.asarray(obs, dtype)
         return (jax.vmap(self.scale) if obs.ndim == 2 else self.scale)(obs).astype(dtype)
 
-    def log_prob(self, theta: Float[Array, " d"], obs: Float[Array, " o"], action: Any) -> Float[Array, ""]:
+    def log_prob(
+        self, theta: Float[Array, " d"], obs: Float[Array, " o"], action: Any
+    ) -> Float[Array, ""]:
         return self.head.log_prob(self.output(theta, obs), action)
 
     def observe(self, obs: Float[Array, "n t o"], mask: Array) -> "Policy":
@@ -62,27 +72,42 @@ class Policy(eqx.Module):
 
     def layers(self) -> np.ndarray:
         """For each coordinate of theta the number of the parameter array it belongs to, [d]."""
-        arrays = jax.tree.leaves(jax.eval_shape(self.unravel, jax.ShapeDtypeStruct((self.dim,), jnp.result_type(float))))
+        arrays = jax.tree.leaves(
+            jax.eval_shape(self.unravel, jax.ShapeDtypeStruct((self.dim,), jnp.result_type(float)))
+        )
         return np.repeat(np.arange(len(arrays)), [array.size for array in arrays])
 
 
-def from_network(net: Any, head: Head, normaliser: Normaliser | None = None) -> tuple[Policy, Float[Array, " d"]]:
-    """Any equinox module obs -> output as a policy, and its parameters as the flat theta to start from."""
+def from_network(
+    net: Any, head: Head, normaliser: Normaliser | None = None
+) -> tuple[Policy, Float[Array, " d"]]:
+    """Any equinox module obs -> output as a policy, and its parameters as the flat theta to start
+    from.
+    """
     checks.function("net", net, "phenes.rl.policies.MLP(key, 4, 2)")
     parameters, rest = eqx.partition(net, eqx.is_inexact_array)
     theta = ravel_pytree(parameters)[0]
     if theta.size == 0:
-        raise ValueError(f"net must have parameters (floating-point arrays) to learn, got {type(net).__name__} without any")
+        raise ValueError(
+            f"net must have parameters (floating-point arrays) to learn, got {type(net).__name__}"
+            " without any"
+        )
     return Policy(rest, Unravel(parameters), theta.size, head, normaliser), theta
 
 
 def head_for(spaces: Any, action_noise: Any = ACTION_NOISE) -> Head:
     """Softmax for discrete actions, Normal for a box."""
-    return Softmax(spaces.n) if spaces.n is not None else Normal(action_noise, spaces.low, spaces.high)
+    return (
+        Softmax(spaces.n) if spaces.n is not None else Normal(action_noise, spaces.low, spaces.high)
+    )
 
 
 def policy(
-    key: PRNGKeyArray, spaces: Any, hidden: Sequence[int] = (32, 32), action_noise: Any = ACTION_NOISE, normalise: bool = True
+    key: PRNGKeyArray,
+    spaces: Any,
+    hidden: Sequence[int] = (32, 32),
+    action_noise: Any = ACTION_NOISE,
+    normalise: bool = True,
 ) -> tuple[Policy, Float[Array, " d"]]:
     """The default policy for the spaces of an environment, and the theta to start from."""
     head = head_for(spaces, action_noise)

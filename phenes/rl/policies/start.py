@@ -9,8 +9,14 @@ from phenes.rl.policies.policy import Policy
 
 
 def quiet(policy: Policy, theta: Float[Array, " d"], factor: float) -> Float[Array, " d"]:
-    """theta with the weights of the last layer times the factor; theta itself for networks of other kinds."""
+    """theta with the weights of the last layer times the factor; theta itself for networks of other
+    kinds.
+    """
     if factor == 1.0 or not isinstance(policy.net, MLP):
         return theta
     parameters = policy.unravel(theta)
-    return ravel_pytree(eqx.tree_at(lambda net: net.layers[-1].weight, parameters, factor * parameters.layers[-1].weight))[0]
+    return ravel_pytree(
+        eqx.tree_at(
+            lambda net: net.layers[-1].weight, parameters, factor * parameters.layers[-1].weight
+        )
+    )[0]

@@ -1,4 +1,6 @@
-"""Episodes of whole populations of policies, in any environment that Gymnasium makes: `load(env_id).play(policy, theta, keys)`."""
+"""Episodes of whole populations of policies, in any environment that Gymnasium makes:
+`load(env_id).play(policy, theta, keys)`.
+"""
 
 from phenes.rl.rollouts.load import Rollouts, load
 from phenes.rl.rollouts.spaces import Spaces, spaces

@@ -1,4 +1,6 @@
-"""Environments written in JAX: whole populations in one compiled loop, which stops when the last episode has."""
+"""Environments written in JAX: whole populations in one compiled loop, which stops when the last
+episode has.
+"""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -18,7 +20,9 @@ from phenes.rl.rollouts.trajectory import Trajectory
 
 
 class Compiled:
-    """Rollouts that can be part of a larger compiled program; called outside of one, they are compiled by themselves."""
+    """Rollouts that can be part of a larger compiled program; called outside of one, they are
+    compiled by themselves.
+    """
 
     compiled = True
     own_seeds = True
@@ -26,7 +30,14 @@ class Compiled:
     def __init__(self, env: Environment, spaces: Spaces):
         self.env, self.spaces = env, spaces
 
-    def play(self, policy: Any, theta: Array, keys: Array, deterministic: bool = False, initial_keys: Array | None = None) -> Trajectory:
+    def play(
+        self,
+        policy: Any,
+        theta: Array,
+        keys: Array,
+        deterministic: bool = False,
+        initial_keys: Array | None = None,
+    ) -> Trajectory:
         """One episode of each individual, see `Rollouts.play`. T is always the step limit."""
         theta, keys, initial = door.population(theta, keys, initial_keys)
         return _play(self.env, self.spaces.limit, policy, theta, keys, initial, bool(deterministic))
@@ -46,8 +57,18 @@ class Compiled:
 
 
 @eqx.filter_jit
-def _play(env: Environment, limit: int, policy: Any, theta: Array, keys: Array, initial: Array, deterministic: bool) -> Trajectory:
-    """Under `jax.vmap`, populations share one loop: with loops of their own, each step would copy the logs of all."""
+def _play(
+    env: Environment,
+    limit: int,
+    policy: Any,
+    theta: Array,
+    keys: Array,
+    initial: Array,
+    deterministic: bool,
+) -> Trajectory:
+    """Under `jax.vmap`, populations share one loop: with loops of their own, each step would copy
+    the logs of all.
+    """
     arrays, rest = eqx.partition(policy, eqx.is_array)
 
     @custom_vmap
@@ -57,7 +78,11 @@ def _play(env: Environment, limit: int, policy: Any, theta: Array, keys: Array, 
 
     @populations.def_vmap
     def _(size, batched, *args):
-        whole = jax.tree.map(lambda leaf, own: leaf if own else jnp.broadcast_to(leaf[None], (size, *leaf.shape)), args, tuple(batched))
+        whole = jax.tree.map(
+            lambda leaf, own: leaf if own else jnp.broadcast_to(leaf[None], (size, *leaf.shape)),
+            args,
+            tuple(batched),
+        )
         out = together(*whole)
         return out, jax.tree.map(lambda _: True, out)
 
@@ -76,13 +101,25 @@ class Lanes(NamedTuple):
 
 
 def _loop(
-    env: Environment, limit: int, act: Callable[..., Any], own: tuple[Any, Array], keys: PRNGKeyArray, initial: PRNGKeyArray
+    env: Environment,
+    limit: int,
+    act: Callable[..., Any],
+    own: tuple[Any, Array],
+    keys: PRNGKeyArray,
+    initial: PRNGKeyArray,
 ) -> Trajectory:
     """own: the arrays of the policy [B, ...] and theta [B, N, D]."""
     (arrays, theta), lanes = own, keys.shape
     observe, move = _each(env.observe), _each(env.step)
     state = _each(lambda key: env.first(acting.initial(key), theta.dtype))(initial)
-    one = (jax.tree.map(lambda leaf: leaf[0], arrays), theta[0, 0]), (observe(state)[0, 0], keys[0, 0], jnp.int32(0))
+    one = (
+        (jax.tree.map(lambda leaf: leaf[0], arrays), theta[0, 0]),
+        (
+            observe(state)[0, 0],
+            keys[0, 0],
+            jnp.int32(0),
+        ),
+    )
     early, late = staged(act, *one)
     prepared = jax.vmap(jax.vmap(early, ((None, 0),)))((arrays, theta))
     decide = _each(late, (0, (0, 0, None)))
@@ -92,7 +129,10 @@ def _loop(
         action, given = decide(prepared, (obs, keys, t))
         state, reward, ended = move(now.state, given)
         happened = (_where(alive, obs), _where(alive, action), _where(alive, reward), alive)
-        log = tuple(lax.dynamic_update_index_in_dim(whole, new, t, 0) for whole, new in zip(now.log, happened, strict=True))
+        log = tuple(
+            lax.dynamic_update_index_in_dim(whole, new, t, 0)
+            for whole, new in zip(now.log, happened, strict=True)
+        )
         return Lanes(_where(alive, state, now.state), alive & ~ended, log)
 
     def going(carry):
@@ -100,9 +140,19 @@ def _loop(
 
     obs, action = one[1][0], jax.eval_shape(act, *one)[0]
     kinds = ((obs.shape, obs.dtype), (action.shape, action.dtype), ((), theta.dtype), ((), bool))
-    start = Lanes(state, jnp.ones(lanes, bool), tuple(jnp.zeros((limit, *lanes, *shape), dtype) for shape, dtype in kinds))
-    end = lax.while_loop(going, lambda carry: (carry[0] + 1, step(*carry)), (jnp.int32(0), start))[1]
-    return Trajectory(*(jnp.moveaxis(whole, 0, 2) for whole in end.log), ended=~end.alive, final_obs=observe(end.state))
+    start = Lanes(
+        state,
+        jnp.ones(lanes, bool),
+        tuple(jnp.zeros((limit, *lanes, *shape), dtype) for shape, dtype in kinds),
+    )
+    end = lax.while_loop(going, lambda carry: (carry[0] + 1, step(*carry)), (jnp.int32(0), start))[
+        1
+    ]
+    return Trajectory(
+        *(jnp.moveaxis(whole, 0, 2) for whole in end.log),
+        ended=~end.alive,
+        final_obs=observe(end.state),
+    )
 
 
 def _each(function: Callable[..., Any], axes: Any = 0) -> Callable[..., Any]:

@@ -10,24 +10,39 @@ from phenes.rl.rollouts.spaces import flattener, library, to_space
 
 
 class Loop:
-    """One environment for each individual, made when first needed. Nobody is reset before all have finished."""
+    """One environment for each individual, made when first needed. Nobody is reset before all have
+    finished.
+    """
 
     own_seeds = True
 
     def __init__(self, make: Callable[[], Any]):
         self.make, self.envs, self.now, self.seeds = make, [make()], 0, [0]
-        self.flat, self.unflat = flattener(self.envs[0].observation_space), to_space(self.envs[0].action_space)
+        self.flat, self.unflat = (
+            flattener(self.envs[0].observation_space),
+            to_space(self.envs[0].action_space),
+        )
 
     def reset(self, seeds: list[int]) -> np.ndarray:
         self.seeds = seeds
         self.envs += [self.make() for _ in range(len(seeds) - len(self.envs))]
-        return np.stack([self.flat(self._at(i).reset(seed=seed)[0]) for i, seed in enumerate(seeds)])
+        return np.stack(
+            [self.flat(self._at(i).reset(seed=seed)[0]) for i, seed in enumerate(seeds)]
+        )
 
     def step(self, who: np.ndarray, actions: np.ndarray) -> Step:
         # the loop is short of everything that can be done for all at once
-        done = [self._at(i).step(self.unflat(action)) for i, action in zip(who.tolist(), actions, strict=True)]
+        done = [
+            self._at(i).step(self.unflat(action))
+            for i, action in zip(who.tolist(), actions, strict=True)
+        ]
         obs, reward, terminated, truncated, _ = zip(*done, strict=True)
-        return np.stack([self.flat(o) for o in obs]), np.array(reward, float), np.array(terminated, bool), np.array(truncated, bool)
+        return (
+            np.stack([self.flat(o) for o in obs]),
+            np.array(reward, float),
+            np.array(terminated, bool),
+            np.array(truncated, bool),
+        )
 
     def where(self) -> str:
         return f"of individual {self.now} (seed {self.seeds[self.now]})"
@@ -42,16 +57,22 @@ class Loop:
 
 
 class Vector:
-    """An environment that comes in a vector form. It steps all of its lanes at all times, those that have finished as well.
+    """An environment that comes in a vector form. It steps all of its lanes at all times, those
+    that have finished as well.
 
-    Most such environments take one seed for all lanes. The first states then depend on the seeds of the whole population, and two
-    individuals cannot be given the same one: own_seeds is False.
+    Most such environments take one seed for all lanes. The first states then depend on the seeds of
+    the whole population, and two individuals cannot be given the same one: own_seeds is False.
     """
 
     def __init__(self, env_id: Any, options: dict[str, Any]):
-        self.make = lambda n: library().make_vec(env_id, num_envs=n, vectorization_mode="vector_entry_point", **options)
+        self.make = lambda n: library().make_vec(
+            env_id, num_envs=n, vectorization_mode="vector_entry_point", **options
+        )
         self.env = self.make(1)
-        self.flat, self.unflat = flattener(self.env.single_observation_space), to_space(self.env.single_action_space)
+        self.flat, self.unflat = (
+            flattener(self.env.single_observation_space),
+            to_space(self.env.single_action_space),
+        )
         self.own_seeds = _takes_many_seeds(self.env)
         self.actions: Any = None
 
@@ -59,25 +80,40 @@ class Vector:
         if self.env.num_envs != len(seeds):
             self.env.close()
             self.env = self.make(len(seeds))
-        seed = seeds if self.own_seeds else int(np.bitwise_xor.reduce(np.random.SeedSequence(seeds).generate_state(4)))
+        seed = (
+            seeds
+            if self.own_seeds
+            else int(np.bitwise_xor.reduce(np.random.SeedSequence(seeds).generate_state(4)))
+        )
         obs, _ = self.env.reset(seed=seed)
         self.actions = None
         return self._each(obs)
 
     def step(self, who: np.ndarray, actions: np.ndarray) -> Step:
         if self.actions is None:
-            self.actions = [self.unflat(action) for action in actions]  # all are alive in the first step
+            # all are alive in the first step
+            self.actions = [self.unflat(action) for action in actions]
         for i, action in zip(who.tolist(), actions, strict=True):
             self.actions[i] = self.unflat(action)
         obs, reward, terminated, truncated, info = self.env.step(np.stack(self.actions))
         seen, ended = self._each(obs), np.asarray(terminated, bool) | np.asarray(truncated, bool)
-        for i in np.flatnonzero(ended & np.asarray(info.get("_final_obs", np.zeros(len(ended))), bool)):
-            seen[i] = self.flat(info["final_obs"][i])  # reset in the same step: what was seen last is in the info
+        for i in np.flatnonzero(
+            ended & np.asarray(info.get("_final_obs", np.zeros(len(ended))), bool)
+        ):
+            # reset in the same step: what was seen last is in the info
+            seen[i] = self.flat(info["final_obs"][i])
         self._restart(ended)
-        return seen[who], np.asarray(reward, float)[who], np.asarray(terminated, bool)[who], np.asarray(truncated, bool)[who]
+        return (
+            seen[who],
+            np.asarray(reward, float)[who],
+            np.asarray(terminated, bool)[who],
+            np.asarray(truncated, bool)[who],
+        )
 
     def _restart(self, ended: np.ndarray) -> None:
-        """Where nothing resets by itself, lanes that have finished must be, or the next step of all would fail."""
+        """Where nothing resets by itself, lanes that have finished must be, or the next step of all
+        would fail.
+        """
         mode = library().vector.AutoresetMode
         if ended.any() and self.env.metadata.get("autoreset_mode") == mode.DISABLED:
             self.env.reset(options={"reset_mask": ended})

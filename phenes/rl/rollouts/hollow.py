@@ -1,7 +1,9 @@
-"""Modules on their way to workers: what stays the same as bytes, which are opened once, and arrays, which change, as plain NumPy.
+"""Modules on their way to workers: what stays the same as bytes, which are opened once, and arrays,
+which change, as plain NumPy.
 
-What is compiled is found again by the module it was compiled for, and one that has travelled is a new one: even `jnp.tanh` arrives as
-another function. Arrays that travel in double precision would arrive in single precision.
+What is compiled is found again by the module it was compiled for, and one that has travelled is a
+new one: even `jnp.tanh` arrives as another function. Arrays that travel in double precision would
+arrive in single precision.
 """
 
 import itertools
@@ -33,7 +35,9 @@ def arrays(tree: Any) -> list[np.ndarray]:
 
 
 def filled(tree: Any, arrays: list[np.ndarray]) -> Any:
-    return jax.tree.map(lambda leaf: jnp.asarray(arrays[leaf.number]) if isinstance(leaf, Hole) else leaf, tree)
+    return jax.tree.map(
+        lambda leaf: jnp.asarray(arrays[leaf.number]) if isinstance(leaf, Hole) else leaf, tree
+    )
 
 
 def pack(thing: Any) -> bytes:

@@ -1,4 +1,6 @@
-"""Environments that run in Python: all live individuals act together in one compiled call, those that have finished drop out."""
+"""Environments that run in Python: all live individuals act together in one compiled call, those
+that have finished drop out.
+"""
 
 import functools
 from typing import Any, Protocol
@@ -28,7 +30,9 @@ class Stage(Protocol):
         ...
 
     def step(self, who: np.ndarray, actions: np.ndarray) -> Step:
-        """Observations [M, o], rewards, terminated and truncated [M] of these M individuals after their actions."""
+        """Observations [M, o], rewards, terminated and truncated [M] of these M individuals after
+        their actions.
+        """
         ...
 
     def where(self) -> str:
@@ -46,8 +50,17 @@ class Host:
     def __init__(self, stage: Stage, spaces: Spaces):
         self.stage, self.spaces, self.own_seeds = stage, spaces, stage.own_seeds
 
-    def play(self, policy: Any, theta: Array, keys: Array, deterministic: bool = False, initial_keys: Array | None = None) -> Trajectory:
-        """One episode of each individual, see `Rollouts.play`. T is the longest episode, rounded up."""
+    def play(
+        self,
+        policy: Any,
+        theta: Array,
+        keys: Array,
+        deterministic: bool = False,
+        initial_keys: Array | None = None,
+    ) -> Trajectory:
+        """One episode of each individual, see `Rollouts.play`. T is the longest episode, rounded
+        up.
+        """
         theta, keys, initial = door.population(theta, keys, initial_keys)
         obs = self._reset(initial)
         log, alive, t = Log(self.spaces, obs, theta.dtype), np.arange(len(theta)), 0
@@ -69,13 +82,17 @@ class Host:
         try:
             return self.stage.reset(seeds)
         except Exception as error:
-            raise RuntimeError(f"{self.spaces.name} could not be reset {self.stage.where()}: {_say(error)}") from error
+            raise RuntimeError(
+                f"{self.spaces.name} could not be reset {self.stage.where()}: {_say(error)}"
+            ) from error
 
     def _step(self, t: int, alive: np.ndarray, actions: np.ndarray) -> Step:
         try:
             return self.stage.step(alive, actions)
         except Exception as error:
-            raise RuntimeError(f"{self.spaces.name} failed in step {t} {self.stage.where()}: {_say(error)}") from error
+            raise RuntimeError(
+                f"{self.spaces.name} failed in step {t} {self.stage.where()}: {_say(error)}"
+            ) from error
 
 
 def _say(error: Exception) -> str:
@@ -99,10 +116,17 @@ class Log:
         self.mask = np.zeros((spaces.limit, self.size), bool)
         self.ended, self.final = np.zeros(self.size, bool), np.zeros(obs.shape, dtype)
 
-    def add(self, t: int, who: np.ndarray, obs: np.ndarray, action: np.ndarray, reward: np.ndarray) -> None:
+    def add(
+        self, t: int, who: np.ndarray, obs: np.ndarray, action: np.ndarray, reward: np.ndarray
+    ) -> None:
         if self.action is None:
             self.action = np.zeros((self.limit, self.size, *action.shape[1:]), action.dtype)
-        self.obs[t, who], self.action[t, who], self.reward[t, who], self.mask[t, who] = obs, action, reward, True
+        self.obs[t, who], self.action[t, who], self.reward[t, who], self.mask[t, who] = (
+            obs,
+            action,
+            reward,
+            True,
+        )
 
     def end(self, who: np.ndarray, after: np.ndarray, terminated: np.ndarray) -> None:
         """Whether it is the end is known afterwards: the last word counts."""
@@ -112,12 +136,16 @@ class Log:
         kept = padded(longest, self.limit)
         log = (self.obs, self.action, self.reward, self.mask)
         return Trajectory(
-            *(np.ascontiguousarray(np.moveaxis(v[:kept], 0, 1)) for v in log if v is not None), ended=self.ended, final_obs=self.final
+            *(np.ascontiguousarray(np.moveaxis(v[:kept], 0, 1)) for v in log if v is not None),
+            ended=self.ended,
+            final_obs=self.final,
         )
 
 
 class Actors:
-    """Policies of those who are alive. The compiled call has few sizes: when three quarters are gone, the rest move closer together."""
+    """Policies of those who are alive. The compiled call has few sizes: when three quarters are
+    gone, the rest move closer together.
+    """
 
     def __init__(self, policy: Any, theta: Array, keys: Array, deterministic: bool):
         self.arrays, rest = eqx.partition(policy, eqx.is_array)
@@ -148,7 +176,9 @@ class Actors:
 
 @functools.lru_cache(maxsize=32)
 def _stages(tree: Any, leaves: tuple[Any, ...], deterministic: bool) -> tuple[Any, Any]:
-    """Compiled once for each kind of policy: what changes from generation to generation are its arrays."""
+    """Compiled once for each kind of policy: what changes from generation to generation are its
+    arrays.
+    """
     act = acting.actor(jax.tree.unflatten(tree, leaves), deterministic)
 
     def parts(own: Any, seen: Any) -> Any:

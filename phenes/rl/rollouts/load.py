@@ -13,11 +13,13 @@ from phenes.rl.rollouts.spaces import Spaces, library, make, of
 from phenes.rl.rollouts.trajectory import Trajectory
 
 Workers = Any  # None, a number, or what `phenes.minimize` takes as workers
-PLAIN = {"TimeLimit", "OrderEnforcing", "PassiveEnvChecker"}  # wrappers that change nothing but the length of an episode
+# wrappers that change nothing but the length of an episode
+PLAIN = {"TimeLimit", "OrderEnforcing", "PassiveEnvChecker"}
 
 
 class Rollouts(Protocol):
-    """Episodes of populations. compiled: `play` may be part of a function under `jax.jit` and `jax.vmap`.
+    """Episodes of populations. compiled: `play` may be part of a function under `jax.jit` and
+    `jax.vmap`.
 
     own_seeds: individuals with the same initial key start from the same state.
     """
@@ -26,24 +28,38 @@ class Rollouts(Protocol):
     compiled: bool
     own_seeds: bool
 
-    def play(self, policy: Any, theta: Array, keys: Array, deterministic: bool = False, initial_keys: Array | None = None) -> Trajectory:
+    def play(
+        self,
+        policy: Any,
+        theta: Array,
+        keys: Array,
+        deterministic: bool = False,
+        initial_keys: Array | None = None,
+    ) -> Trajectory:
         """One episode of each of N individuals, theta [N, D].
 
-        keys: N typed keys. What happens to individual i, its first state and the noise of its actions, depends on keys[i] alone.
-        initial_keys: N keys for the first states instead, so that mirrored pairs can share theirs. deterministic: the mode of each action.
-        policy: `output(theta, obs) -> out` and `head.sample(key, out)`, `head.mode(out)`, `head.to_env(action)`, of one individual.
+        keys: N typed keys. What happens to individual i, its first state and the noise of its
+        actions, depends on keys[i] alone.
+        initial_keys: N keys for the first states instead, so that mirrored pairs can share theirs.
+        deterministic: the mode of each action.
+        policy: `output(theta, obs) -> out` and `head.sample(key, out)`, `head.mode(out)`,
+        `head.to_env(action)`, of one individual.
         """
         ...
 
     def close(self) -> None: ...
 
 
-def load(env_id: str, backend: str | None = None, workers: Workers = None, **options: Any) -> Rollouts:
+def load(
+    env_id: str, backend: str | None = None, workers: Workers = None, **options: Any
+) -> Rollouts:
     """Rollouts of the environment that Gymnasium makes of this id with `options`.
 
-    backend: "jax" (classic control, compiled), "mujoco" (physics in threads), "vector" (the environment's own vector form) or
-    "gymnasium" (anything); the first of these that is there if none is given.
-    workers: threads of "mujoco" (as many as there are cores unless given), processes of "gymnasium" (or an Executor).
+    backend: "jax" (classic control, compiled), "mujoco" (physics in threads), "vector" (the
+    environment's own vector form) or "gymnasium" (anything); the first of these that is there if
+    none is given.
+    workers: threads of "mujoco" (as many as there are cores unless given), processes of "gymnasium"
+    (or an Executor).
     """
     if backend is not None and backend not in BACKENDS:
         raise ValueError(f"backend must be one of {', '.join(BACKENDS)}, got {backend!r}")
@@ -53,7 +69,10 @@ def load(env_id: str, backend: str | None = None, workers: Workers = None, **opt
         if rollouts is not None:
             return rollouts
     env.close()
-    raise ValueError(f"{env_id} cannot be played by the back end {backend!r}; leave it out to get the fastest that can")
+    raise ValueError(
+        f"{env_id} cannot be played by the back end {backend!r}; leave it out to get the fastest"
+        " that can"
+    )
 
 
 def _compiled(env: Any, env_id: str, workers: Workers, options: dict[str, Any]) -> Rollouts | None:

@@ -1,4 +1,6 @@
-"""What a policy has to know of an environment: the size of what it sees, the kind of what it does, the longest episode."""
+"""What a policy has to know of an environment: the size of what it sees, the kind of what it does,
+the longest episode.
+"""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -11,9 +13,11 @@ LARGEST = 20_000  # numbers in an observation; beyond that a dense layer is the 
 
 
 class Spaces(NamedTuple):
-    """obs_dim: of the flattened observation. n: number of actions if they are discrete; else low, high [a], which may be infinite.
+    """obs_dim: of the flattened observation. n: number of actions if they are discrete; else low,
+    high [a], which may be infinite.
 
-    limit: steps after which an episode is truncated. threshold: return at which the environment counts as solved, if it says so.
+    limit: steps after which an episode is truncated. threshold: return at which the environment
+    counts as solved, if it says so.
     """
 
     name: str
@@ -39,14 +43,20 @@ def spaces(env_id: str, **options: Any) -> Spaces:
 
 
 def make(env_id: Any, options: dict[str, Any]) -> Any:
-    """An environment of Gymnasium, of an id or its EnvSpec. Without the passive checker, a fifth of the time of a small environment."""
+    """An environment of Gymnasium, of an id or its EnvSpec. Without the passive checker, a fifth of
+    the time of a small environment.
+    """
     gymnasium = library()
     if not isinstance(env_id, str | gymnasium.envs.registration.EnvSpec):
-        raise ValueError(f"the environment must be the id of one, such as 'CartPole-v1', got {env_id!r}")
+        raise ValueError(
+            f"the environment must be the id of one, such as 'CartPole-v1', got {env_id!r}"
+        )
     try:
         return gymnasium.make(env_id, **{"disable_env_checker": True, **options})
     except Exception as error:  # of any kind: the environment's own code runs in here
-        raise ValueError(f"{env_id} cannot be made by gymnasium: {' '.join(str(error).split())}") from error
+        raise ValueError(
+            f"{env_id} cannot be made by gymnasium: {' '.join(str(error).split())}"
+        ) from error
 
 
 def library() -> Any:
@@ -63,9 +73,14 @@ def of(env: Any) -> Spaces:
     watched = getattr(env, "single_observation_space", env.observation_space)
     acted = getattr(env, "single_action_space", env.action_space)
     if spec.max_episode_steps is None:
-        raise ValueError(f"{name} has no step limit, and endless episodes cannot be recorded: give one, such as max_episode_steps=1000")
+        raise ValueError(
+            f"{name} has no step limit, and endless episodes cannot be recorded: give one, such as"
+            " max_episode_steps=1000"
+        )
     n, low, high = _actions(name, acted)
-    return Spaces(name, _size(name, watched), n, low, high, spec.max_episode_steps, spec.reward_threshold)
+    return Spaces(
+        name, _size(name, watched), n, low, high, spec.max_episode_steps, spec.reward_threshold
+    )
 
 
 def _size(name: str, space: Any) -> int:
@@ -75,9 +90,14 @@ def _size(name: str, space: Any) -> int:
     try:
         size = flatdim(space)
     except (NotImplementedError, ValueError):
-        raise ValueError(f"{name} observes {space}, which cannot be flattened to a vector of fixed size") from None
+        raise ValueError(
+            f"{name} observes {space}, which cannot be flattened to a vector of fixed size"
+        ) from None
     if size > LARGEST:
-        raise ValueError(f"{name} observes {size} numbers at once, and policies here take up to {LARGEST}: wrap it in something smaller")
+        raise ValueError(
+            f"{name} observes {size} numbers at once, and policies here take up to {LARGEST}: wrap"
+            " it in something smaller"
+        )
     return size
 
 
@@ -87,7 +107,10 @@ def _actions(name: str, space: Any) -> tuple[int | None, np.ndarray | None, np.n
         return int(space.n), None, None
     if isinstance(space, kinds.Box) and np.issubdtype(space.dtype, np.floating):
         return None, space.low.ravel(), space.high.ravel()
-    raise ValueError(f"{name} takes actions from {space}, and policies here choose from Discrete or from a Box of real numbers")
+    raise ValueError(
+        f"{name} takes actions from {space}, and policies here choose from Discrete or from a Box"
+        " of real numbers"
+    )
 
 
 def flattener(space: Any) -> Callable[[Any], np.ndarray]:

@@ -1,4 +1,6 @@
-"""Populations in parts, each played in a process of its own. Parts know nothing of each other: the result is that of one process."""
+"""Populations in parts, each played in a process of its own. Parts know nothing of each other: the
+result is that of one process.
+"""
 
 import threading
 from concurrent.futures import Executor
@@ -29,24 +31,60 @@ class Processes:
     def __init__(self, spec: Any, options: dict[str, Any], spaces: Spaces, workers: int | Executor):
         self.executor, self.spaces = executor(workers), spaces
         self.job = spec, options, spaces
-        self.parts = PARTS * workers if isinstance(workers, int) else PARTS * getattr(workers, "_max_workers", 4)
+        self.parts = (
+            PARTS * workers
+            if isinstance(workers, int)
+            else PARTS * getattr(workers, "_max_workers", 4)
+        )
 
-    def play(self, policy: Any, theta: Array, keys: Array, deterministic: bool = False, initial_keys: Array | None = None) -> Trajectory:
+    def play(
+        self,
+        policy: Any,
+        theta: Array,
+        keys: Array,
+        deterministic: bool = False,
+        initial_keys: Array | None = None,
+    ) -> Trajectory:
         """One episode of each individual, see `Rollouts.play`."""
         theta, keys, initial = door.population(theta, keys, initial_keys)
         double, impl = jnp.result_type(float) == jnp.float64, str(jax.random.key_impl(keys))
-        data = [np.asarray(v) for v in (theta, jax.random.key_data(keys), jax.random.key_data(initial))]
-        parts = list(zip(*(np.array_split(v, min(self.parts, len(theta))) for v in data), strict=True))
-        rest = (hollow.pack(hollow.hollow(policy)), hollow.arrays(policy), bool(deterministic), double, impl)
+        data = [
+            np.asarray(v) for v in (theta, jax.random.key_data(keys), jax.random.key_data(initial))
+        ]
+        parts = list(
+            zip(*(np.array_split(v, min(self.parts, len(theta))) for v in data), strict=True)
+        )
+        rest = (
+            hollow.pack(hollow.hollow(policy)),
+            hollow.arrays(policy),
+            bool(deterministic),
+            double,
+            impl,
+        )
         assert self.executor is not None
-        return _join(list(self.executor.map(_part, *zip(*((*self.job, part, *rest) for part in parts), strict=True))))
+        return _join(
+            list(
+                self.executor.map(
+                    _part, *zip(*((*self.job, part, *rest) for part in parts), strict=True)
+                )
+            )
+        )
 
     def close(self) -> None:
-        """The processes are shared by the whole program, and end by themselves when they have nothing to do."""
+        """The processes are shared by the whole program, and end by themselves when they have
+        nothing to do.
+        """
 
 
 def _part(
-    spec: Any, options: dict[str, Any], spaces: Spaces, part: Any, policy: bytes, own: list[np.ndarray], deterministic: bool, *rest: Any
+    spec: Any,
+    options: dict[str, Any],
+    spaces: Spaces,
+    part: Any,
+    policy: bytes,
+    own: list[np.ndarray],
+    deterministic: bool,
+    *rest: Any,
 ) -> Trajectory:
     """policy: without arrays, which are `own`."""
     double, impl = rest
@@ -54,8 +92,13 @@ def _part(
         name = repr((threading.get_ident(), spec, options))
         if name not in _here:
             _here[name] = Host(Loop(lambda: make(spec, options)), spaces)
-        theta, keys, initial = jnp.asarray(part[0]), *(jax.random.wrap_key_data(jnp.asarray(v), impl=impl) for v in part[1:])
-        return _here[name].play(hollow.filled(hollow.opened(policy), own), theta, keys, deterministic, initial)
+        theta, keys, initial = (
+            jnp.asarray(part[0]),
+            *(jax.random.wrap_key_data(jnp.asarray(v), impl=impl) for v in part[1:]),
+        )
+        return _here[name].play(
+            hollow.filled(hollow.opened(policy), own), theta, keys, deterministic, initial
+        )
 
 
 def _join(parts: list[Trajectory]) -> Trajectory:
@@ -64,5 +107,8 @@ def _join(parts: list[Trajectory]) -> Trajectory:
     def wide(leaf: np.ndarray) -> np.ndarray:
         return np.pad(leaf, [(0, 0), (0, longest - leaf.shape[1])] + [(0, 0)] * (leaf.ndim - 2))
 
-    even = [Trajectory(*(wide(v) for v in part[:4]), ended=part.ended, final_obs=part.final_obs) for part in parts]
+    even = [
+        Trajectory(*(wide(v) for v in part[:4]), ended=part.ended, final_obs=part.final_obs)
+        for part in parts
+    ]
     return jax.tree.map(lambda *leaves: np.concatenate(leaves), *even)

@@ -7,12 +7,14 @@ import numpy as np
 
 
 class Trajectory(NamedTuple):
-    """Episodes of N individuals, T steps each; a single one has no leading N. Zeros after the end of an episode.
+    """Episodes of N individuals, T steps each; a single one has no leading N. Zeros after the end
+    of an episode.
 
-    obs: what the policy was given, before any normalisation of its own [N, T, o]. action: as it was drawn, before clipping and scaling,
-    numbers [N, T] or vectors [N, T, a]. reward [N, T]. mask: the step was taken [N, T]. ended: by the environment itself (terminated), not
-    by the step limit (truncated) [N]. final_obs: after the last step, for values of what was cut off [N, o].
-    T is the step limit, or less where all had finished earlier. Leaves are JAX or NumPy arrays.
+    obs: what the policy was given, before any normalisation of its own [N, T, o]. action: as it was
+    drawn, before clipping and scaling, numbers [N, T] or vectors [N, T, a]. reward [N, T]. mask:
+    the step was taken [N, T]. ended: by the environment itself (terminated), not by the step limit
+    (truncated) [N]. final_obs: after the last step, for values of what was cut off [N, o]. T is the
+    step limit, or less where all had finished earlier. Leaves are JAX or NumPy arrays.
     """
 
     obs: Any
@@ -34,12 +36,16 @@ def length(x: Trajectory) -> Any:
 
 
 def padded(steps: int, limit: int) -> int:
-    """How many steps to store: a power of two or the limit, so that what is compiled for trajectories sees few shapes."""
+    """How many steps to store: a power of two or the limit, so that what is compiled for
+    trajectories sees few shapes.
+    """
     return min(1 << max(steps - 1, 0).bit_length(), limit)
 
 
 def trimmed(x: Trajectory) -> Trajectory:
-    """Without most of the time after the longest episode. For concrete arrays: the shape depends on them."""
+    """Without most of the time after the longest episode. For concrete arrays: the shape depends on
+    them.
+    """
     longest, limit = int(np.max(np.sum(np.asarray(x.mask), axis=-1))), x.mask.shape[-1]
     t, axis = padded(longest, limit), x.mask.ndim - 1
     if t == limit:
@@ -48,4 +54,8 @@ def trimmed(x: Trajectory) -> Trajectory:
     def cut(leaf: Any) -> Any:
         return leaf[(slice(None),) * axis + (slice(t),)]
 
-    return x._replace(**jax.tree.map(cut, {name: getattr(x, name) for name in ("obs", "action", "reward", "mask")}))
+    return x._replace(
+        **jax.tree.map(
+            cut, {name: getattr(x, name) for name in ("obs", "action", "reward", "mask")}
+        )
+    )

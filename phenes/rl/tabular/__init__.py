@@ -1,4 +1,6 @@
-"""Environments with a transition table: compiled episodes, exact values, exact Rao-Blackwellised gradients of Dirichlet policies."""
+"""Environments with a transition table: compiled episodes, exact values, exact Rao-Blackwellised
+gradients of Dirichlet policies.
+"""
 
 from phenes.rl.tabular.credit import RewardToGo, reward_to_go
 from phenes.rl.tabular.environment import Environment, load

@@ -1,12 +1,16 @@
-"""Reward-to-go for urns: every action is judged by what came after it, and the estimator stays exact.
+"""Reward-to-go for urns: every action is judged by what came after it, and the estimator stays
+exact.
 
-Seen through the marginal P_psi an episode is played by urns, one for each state: the t-th action has probability
+Seen through the marginal P_psi an episode is played by urns, one for each state: the t-th action
+has probability
 
     (alpha[a_t, s_t] + j_t) / (A[s_t] + n_t) ,      j_t, n_t: how often it, and any action, was taken there before,
 
-so log P(x) is a sum over time, and the phenotype score is the sum of the scores of these steps. Each has mean 0 given what happened before
-it. What does not depend on the action can therefore be taken out of its weight: rewards that were paid earlier, and a baseline for its
-state. The mean stays and the variance falls. The genotype estimator has no such form: theta is drawn before all of it.
+so log P(x) is a sum over time, and the phenotype score is the sum of the scores of these steps.
+Each has mean 0 given what happened before it. What does not depend on the action can therefore be
+taken out of its weight: rewards that were paid earlier, and a baseline for its state. The mean
+stays and the variance falls. The genotype estimator has no such form: theta is drawn before all of
+it.
 """
 
 from typing import Any
@@ -33,16 +37,24 @@ class RewardToGo(eqx.Module):
 
     def start(self, p: Any, q: Dirichlet, batch: Batch) -> "RewardToGo":
         if batch.x.steps is None:
-            raise ValueError("reward_to_go looks at single steps: give Episodes and Urns record=True")
+            raise ValueError(
+                "reward_to_go looks at single steps: give Episodes and Urns record=True"
+            )
         zero = jnp.zeros(q.log_alpha.shape[:1], q.log_alpha.dtype)
-        return eqx.tree_at(lambda m: (m.paid, m.mass), self, (zero, zero), is_leaf=lambda leaf: leaf is None)
+        return eqx.tree_at(
+            lambda m: (m.paid, m.mass), self, (zero, zero), is_leaf=lambda leaf: leaf is None
+        )
 
     def observe(self, p: Any, q: Dirichlet, batch: Batch) -> "RewardToGo":
         """Learn the baseline from a generation, after its gradient was taken."""
         steps, to_go = batch.x.steps, self._to_go(batch.x.steps)
         visits = jnp.where(steps.taken, 1.0, 0.0).astype(to_go.dtype)
         paid = self.memory * self.paid + _by_state(to_go * visits, steps, self.paid.size)
-        return eqx.tree_at(lambda m: (m.paid, m.mass), self, (paid, self.memory * self.mass + _by_state(visits, steps, self.paid.size)))
+        return eqx.tree_at(
+            lambda m: (m.paid, m.mass),
+            self,
+            (paid, self.memory * self.mass + _by_state(visits, steps, self.paid.size)),
+        )
 
     def __call__(self, p: Any, q: Dirichlet, batch: Batch, w: Float[Array, " n"]) -> Dirichlet:
         """1/N sum_i sum_t (R_t - b(s_t)) d log [(alpha + j_t) / (A + n_t)] / d log alpha."""
@@ -51,8 +63,14 @@ class RewardToGo(eqx.Module):
         own = alpha[steps.state, steps.action]
         given = weight * own / (own + steps.same)
         all_of_them = jnp.sum(alpha, axis=-1)[steps.state] + steps.visits
-        each = jnp.zeros_like(alpha).at[steps.state.ravel(), steps.action.ravel()].add(given.ravel())
-        return replace(q, log_alpha=each - alpha * _by_state(weight / all_of_them, steps, alpha.shape[0])[:, None])
+        each = (
+            jnp.zeros_like(alpha).at[steps.state.ravel(), steps.action.ravel()].add(given.ravel())
+        )
+        return replace(
+            q,
+            log_alpha=each
+            - alpha * _by_state(weight / all_of_them, steps, alpha.shape[0])[:, None],
+        )
 
     def _weights(self, steps: Steps) -> Float[Array, "n t"]:
         baseline = self.paid / jnp.where(self.mass > 0, self.mass, 1.0)
@@ -74,13 +92,20 @@ def _by_state(values: Float[Array, "n t"], steps: Steps, states: int) -> Float[A
     return jnp.zeros(states, values.dtype).at[steps.state.ravel()].add(values.ravel())
 
 
-def reward_to_go(discount: float = 1.0, memory: float = 0.8, standardise: bool = True) -> RewardToGo:
-    """The phenotype estimator of Dirichlet policies with weights of its own for each step; the weights w of the population are not used.
+def reward_to_go(
+    discount: float = 1.0, memory: float = 0.8, standardise: bool = True
+) -> RewardToGo:
+    """The phenotype estimator of Dirichlet policies with weights of its own for each step; the
+    weights w of the population are not used.
 
-    Unbiased for the gradient of E f with discount 1 and standardise False (the baseline is learnt from past generations, of which it
-    forgets a share of 1 - memory each time). standardise: divide by the root mean square of the weights, as biased, O(1/N), as
-    `weightings.standardise`. discount: below 1 it prefers to be paid early, which is a bias, and the one that is wanted among equals.
+    Unbiased for the gradient of E f with discount 1 and standardise False (the baseline is learnt
+    from past generations, of which it forgets a share of 1 - memory each time). standardise: divide
+    by the root mean square of the weights, as biased, O(1/N), as `weightings.standardise`.
+    discount: below 1 it prefers to be paid early, which is a bias, and the one that is wanted among
+    equals.
     """
     if not (0 < discount <= 1 and 0 <= memory < 1):
-        raise ValueError(f"discount must be in (0, 1] and memory in [0, 1), got {discount} and {memory}")
+        raise ValueError(
+            f"discount must be in (0, 1] and memory in [0, 1), got {discount} and {memory}"
+        )
     return RewardToGo(discount, memory, standardise, None, None)

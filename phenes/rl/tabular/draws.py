@@ -1,7 +1,8 @@
 """Populations of Dirichlet policies, drawn in one piece.
 
-`Dirichlet.push` has to be smooth in alpha and pays for it; estimators that do not differentiate it get the same law here, and sooner.
-Marsaglia and Tsang's rejection for Gamma(alpha + 1), with everybody proposing until the last one is accepted, then the power of a uniform.
+`Dirichlet.push` has to be smooth in alpha and pays for it; estimators that do not differentiate it
+get the same law here, and sooner. Marsaglia and Tsang's rejection for Gamma(alpha + 1), with
+everybody proposing until the last one is accepted, then the power of a uniform.
 """
 
 from typing import Any
@@ -16,7 +17,9 @@ from phenes.strategy import Strategy, generation_keys
 
 
 def log_gamma(key: PRNGKeyArray, alpha: Float[Array, "*s"], n: int) -> Float[Array, "n *s"]:
-    """Logarithms of Gamma(alpha) variates, [n, ...], in single precision: below alpha = .01 the variates themselves underflow."""
+    """Logarithms of Gamma(alpha) variates, [n, ...], in single precision: below alpha = .01 the
+    variates themselves underflow.
+    """
     shape = (n, *alpha.shape)
     small = alpha.astype(jnp.float32)[None]
     d = small + 2 / 3

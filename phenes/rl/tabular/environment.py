@@ -12,7 +12,9 @@ ARROWS = {"UP": "↑", "RIGHT": "→", "DOWN": "↓", "LEFT": "←"}
 
 
 class Scene(NamedTuple):
-    """A map to draw a policy on: the state at each place, and a sign for places where no action is taken (else "")."""
+    """A map to draw a policy on: the state at each place, and a sign for places where no action is
+    taken (else "").
+    """
 
     title: str
     states: np.ndarray
@@ -28,17 +30,30 @@ class Environment(NamedTuple):
 
 
 def load(env: Any, **options: Any) -> Environment:
-    """env: an id, made by Gymnasium with `options` (map_name="8x8", is_slippery=False, desc=[...]), or an environment."""
+    """env: an id, made by Gymnasium with `options` (map_name="8x8", is_slippery=False, desc=[...]),
+    or an environment.
+    """
     made = _make(env, options) if isinstance(env, str) else env
     inner = made.unwrapped
     name = made.spec.id if made.spec else type(inner).__name__
     for what in ("P", "initial_state_distrib"):
         if not hasattr(inner, what):
-            known = "FrozenLake-v1, FrozenLake8x8-v1, CliffWalking-v1, CliffWalkingSlippery-v1 and Taxi-v4 do"
+            known = (
+                "FrozenLake-v1, FrozenLake8x8-v1, CliffWalking-v1, CliffWalkingSlippery-v1 and"
+                " Taxi-v4 do"
+            )
             raise ValueError(f"{name} has no transition table (env.unwrapped.{what}); {known}")
     if getattr(inner, "fickle_passenger", False):
-        raise ValueError(f"the table of {name} does not say what fickle_passenger=True does: only fickle_passenger=False can be used")
-    table = Table(inner.P, inner.initial_state_distrib, made.spec.max_episode_steps if made.spec else None, name)
+        raise ValueError(
+            f"the table of {name} does not say what fickle_passenger=True does: only"
+            " fickle_passenger=False can be used"
+        )
+    table = Table(
+        inner.P,
+        inner.initial_state_distrib,
+        made.spec.max_episode_steps if made.spec else None,
+        name,
+    )
     return Environment(table, _actions(inner, table), _scenes(inner, table))
 
 
@@ -50,15 +65,23 @@ def _make(name: str, options: dict[str, Any]) -> Any:
     try:
         return gymnasium.make(name, **options)
     except (gymnasium.error.Error, TypeError, KeyError) as error:
-        raise ValueError(f"{name} cannot be made by gymnasium: {' '.join(str(error).split())}") from error
+        raise ValueError(
+            f"{name} cannot be made by gymnasium: {' '.join(str(error).split())}"
+        ) from error
 
 
 def _actions(inner: Any, table: Table) -> tuple[str, ...]:
-    """Arrows where the module of the environment says which number is which direction; else the numbers."""
+    """Arrows where the module of the environment says which number is which direction; else the
+    numbers.
+    """
     if type(inner).__name__ == "TaxiEnv":
         return ("↓", "↑", "→", "←", "P", "D")
     module = sys.modules.get(type(inner).__module__)
-    named = {getattr(module, name): arrow for name, arrow in ARROWS.items() if isinstance(getattr(module, name, None), int)}
+    named = {
+        getattr(module, name): arrow
+        for name, arrow in ARROWS.items()
+        if isinstance(getattr(module, name, None), int)
+    }
     return tuple(named.get(a, str(a)) for a in range(table.actions))
 
 
@@ -72,14 +95,23 @@ def _scenes(inner: Any, table: Table) -> tuple[Scene, ...]:
     states = np.arange(table.states).reshape(shape)
     ends = np.zeros(table.states, bool)
     ends[table.next[(table.probability > 0) & table.ends]] = True
-    signs = np.where(ends, "G" if letters is None else np.char.decode(letters).ravel(), np.where(table.reachable(), "", "#"))
+    signs = np.where(
+        ends,
+        "G" if letters is None else np.char.decode(letters).ravel(),
+        np.where(table.reachable(), "", "#"),
+    )
     return (Scene("", states, signs.reshape(shape)),)
 
 
 def _taxi() -> tuple[Scene, ...]:
-    """On the way to the passenger at each of the four stands (who wants to go to the next one), and to each destination with them."""
+    """On the way to the passenger at each of the four stands (who wants to go to the next one), and
+    to each destination with them.
+    """
     place, stands = np.arange(25).reshape(5, 5), "RGYB"
     signs = np.full((5, 5), "", dtype="<U1")
-    fetch = [Scene(f"to fetch at {stands[k]}", (place * 5 + k) * 4 + (k + 1) % 4, signs) for k in range(4)]
+    fetch = [
+        Scene(f"to fetch at {stands[k]}", (place * 5 + k) * 4 + (k + 1) % 4, signs)
+        for k in range(4)
+    ]
     bring = [Scene(f"to bring to {stands[k]}", (place * 5 + 4) * 4 + k, signs) for k in range(4)]
     return (*fetch, *bring)

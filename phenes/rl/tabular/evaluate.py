@@ -15,10 +15,14 @@ from phenes.rl.tabular.table import Table
 
 
 def value(table: Table, policy: Any, limit: int | None = None) -> Float[Array, ""]:
-    """The expected return from the start within `limit` steps, or those of the table. Compiled, and fit for `jax.vmap`."""
+    """The expected return from the start within `limit` steps, or those of the table. Compiled, and
+    fit for `jax.vmap`.
+    """
     steps = table.limit if limit is None else limit
     if steps is None:
-        raise ValueError(f"{table.name} has no step limit: give one, or use tabular.stationary_value")
+        raise ValueError(
+            f"{table.name} has no step limit: give one, or use tabular.stationary_value"
+        )
     values = state_values(table, policy, steps)
     return jnp.asarray(table.start, values.dtype) @ values
 
@@ -28,15 +32,20 @@ def state_values(table: Table, policy: Any, steps: int) -> Float[Array, " s"]:
     follow, chance, reward, ends = _under(table, jnp.asarray(policy), jnp)
     now = jnp.sum(chance * reward, axis=-1)
     going = jnp.where(ends, 0.0, chance)
-    return lax.fori_loop(0, steps, lambda _, v: now + jnp.sum(going * v[follow], axis=-1), jnp.zeros_like(now))
+    return lax.fori_loop(
+        0, steps, lambda _, v: now + jnp.sum(going * v[follow], axis=-1), jnp.zeros_like(now)
+    )
 
 
 def _under(table: Table, policy: Any, xp: Any) -> tuple[Any, Any, Any, Any]:
-    """Outcomes of each state under the policy: next state, probability, reward, end; [S, K] for actions, [S, A K] for probabilities.
+    """Outcomes of each state under the policy: next state, probability, reward, end; [S, K] for
+    actions, [S, A K] for probabilities.
 
     xp: NumPy, always exact, or JAX, compiled.
     """
-    follow, chance, reward, ends = (xp.asarray(v) for v in (table.next, table.probability, table.reward, table.ends))
+    follow, chance, reward, ends = (
+        xp.asarray(v) for v in (table.next, table.probability, table.reward, table.ends)
+    )
     if np.issubdtype(policy.dtype, np.integer):
         _check(table, policy, (table.states,))
         row = np.arange(table.states)
@@ -50,16 +59,16 @@ def _under(table: Table, policy: Any, xp: Any) -> tuple[Any, Any, Any, Any]:
 def _check(table: Table, policy: Array, expected: tuple[int, ...]) -> None:
     if policy.shape != expected:
         raise ValueError(
-            f"policy must have shape {(table.states,)} (actions) or {(table.states, table.actions)} (probabilities), "
-            f"got {policy.shape} of {policy.dtype}"
+            f"policy must have shape {(table.states,)} (actions) or {(table.states, table.actions)}"
+            f" (probabilities), got {policy.shape} of {policy.dtype}"
         )
 
 
 def stationary_value(table: Table, policy: Any) -> float:
     """The expected return from the start without a step limit, by a linear system.
 
-    Where the policy may go on for ever, that part counts 0 if nothing is paid there, and makes the value infinite if something is
-    (NaN if rewards of both signs are).
+    Where the policy may go on for ever, that part counts 0 if nothing is paid there, and makes the
+    value infinite if something is (NaN if rewards of both signs are).
     """
     follow, chance, reward, ends = _under(table, np.asarray(policy), np)
     move = np.zeros((table.states, table.states))
@@ -69,7 +78,11 @@ def stationary_value(table: Table, policy: Any) -> float:
     trapped = seen & ~_closure(move.T, stop > 0)
     paid = pay[trapped]
     if np.any(paid != 0):
-        return float("nan") if np.any(paid > 0) and np.any(paid < 0) else float(np.sign(paid[paid != 0][0]) * np.inf)
+        return (
+            float("nan")
+            if np.any(paid > 0) and np.any(paid < 0)
+            else float(np.sign(paid[paid != 0][0]) * np.inf)
+        )
     free = seen & ~trapped
     values = np.zeros(table.states)
     values[free] = np.linalg.solve(np.eye(int(free.sum())) - move[np.ix_(free, free)], pay[free])
@@ -86,12 +99,17 @@ def _closure(move: np.ndarray, inside: np.ndarray) -> np.ndarray:
 
 
 def optimum(table: Table, limit: int | None = None) -> tuple[float, Int[np.ndarray, " s"]]:
-    """The best value within `limit` steps by dynamic programming, over policies that may look at the clock, and its actions at the start.
+    """The best value within `limit` steps by dynamic programming, over policies that may look at
+    the clock, and its actions at the start.
 
-    With None it is the limit of the table, and without one the value after so many steps that it no longer changes.
+    With None it is the limit of the table, and without one the value after so many steps that it no
+    longer changes.
     """
     steps = table.limit if limit is None else limit
-    now, going = np.sum(table.probability * table.reward, axis=-1), np.where(table.ends, 0.0, table.probability)
+    now, going = (
+        np.sum(table.probability * table.reward, axis=-1),
+        np.where(table.ends, 0.0, table.probability),
+    )
     best, worth = np.zeros(table.states), now
     for _ in range(steps or 100_000):
         worth = now + np.sum(going * best[table.next], axis=-1)
@@ -106,7 +124,9 @@ def best_action(preference: Float[Array, "s a"]) -> Int[Array, " s"]:
     return jnp.argmax(preference, axis=-1).astype(jnp.int32)
 
 
-def values_of(table: Table, policies: Int[np.ndarray, "n s"], limit: int | None) -> Float[np.ndarray, " n"]:
+def values_of(
+    table: Table, policies: Int[np.ndarray, "n s"], limit: int | None
+) -> Float[np.ndarray, " n"]:
     """Of many greedy policies, each evaluated once. limit None: without any."""
     unique, place = np.unique(np.asarray(policies, np.int32), axis=0, return_inverse=True)
     if limit is None:
@@ -118,4 +138,8 @@ def values_of(table: Table, policies: Int[np.ndarray, "n s"], limit: int | None)
 
 def _many(table: Table, limit: int) -> Any:
     # some hundreds at a time: Taxi has tables of thousands of entries
-    return jax.jit(lambda policies: lax.map(lambda policy: value(table, policy, limit), policies, batch_size=256))
+    return jax.jit(
+        lambda policies: lax.map(
+            lambda policy: value(table, policy, limit), policies, batch_size=256
+        )
+    )

@@ -1,6 +1,8 @@
-"""p_theta(x) for episodes: the policy theta acts in the table, x is what it did there. f(x) is the return.
+"""p_theta(x) for episodes: the policy theta acts in the table, x is what it did there. f(x) is the
+return.
 
-Probabilities are those of the actions; the environment's own part does not depend on theta and is left out, as scores do.
+Probabilities are those of the actions; the environment's own part does not depend on theta and is
+left out, as scores do.
 """
 
 from collections.abc import Callable
@@ -26,18 +28,23 @@ LONG = 1000  # steps, beyond which a table of counts by their size is too much
 
 
 def softmax(theta: Float[Array, "*d"], shape: tuple[int, int]) -> Float[Array, "s a"]:
-    """Log-probabilities from logits; what is normalised already (theta of Dirichlet search) stays as it is."""
+    """Log-probabilities from logits; what is normalised already (theta of Dirichlet search) stays
+    as it is.
+    """
     return jax.nn.log_softmax(theta.reshape(shape), axis=-1)
 
 
 def greedy(theta: Float[Array, "*d"], shape: tuple[int, int]) -> Float[Array, "s a"]:
-    """The best action for certain, the first of equals. Not smooth in theta: for `estimators.genotype` only."""
+    """The best action for certain, the first of equals. Not smooth in theta: for
+    `estimators.genotype` only.
+    """
     best = jnp.argmax(theta.reshape(shape), axis=-1)
     return jnp.log(jax.nn.one_hot(best, shape[1], dtype=theta.dtype))
 
 
 class Episodes(eqx.Module):
-    """theta: log-probabilities [S, A] from `search.Dirichlet`, or logits [S A] from Gaussian search, as `policy` reads them.
+    """theta: log-probabilities [S, A] from `search.Dirichlet`, or logits [S A] from Gaussian
+    search, as `policy` reads them.
 
     record: keep the steps in x, for `reward_to_go`.
     """
@@ -46,10 +53,21 @@ class Episodes(eqx.Module):
     policy: Callable[[Array, tuple[int, int]], Array] = eqx.field(static=True)
     record: bool = eqx.field(static=True)
 
-    def __init__(self, table: Table, policy: Callable[[Array, tuple[int, int]], Array] = softmax, record: bool = False):
+    def __init__(
+        self,
+        table: Table,
+        policy: Callable[[Array, tuple[int, int]], Array] = softmax,
+        record: bool = False,
+    ):
         if not isinstance(table, Table):
-            raise ValueError(f"table must be a Table, such as tabular.load('FrozenLake-v1').table, got {table!r}")
-        self.table, self.policy, self.record = table, checks.function("policy", policy, "tabular.softmax"), record
+            raise ValueError(
+                f"table must be a Table, such as tabular.load('FrozenLake-v1').table, got {table!r}"
+            )
+        self.table, self.policy, self.record = (
+            table,
+            checks.function("policy", policy, "tabular.softmax"),
+            record,
+        )
 
     def log_policy(self, theta: Float[Array, "*d"]) -> Float[Array, "s a"]:
         return self.policy(theta, (self.table.states, self.table.actions))
@@ -64,7 +82,9 @@ class Episodes(eqx.Module):
         return COUNTS.log_prob(x.counts, self.log_policy(theta))
 
     def theta_score(self, x: Episode, theta: Float[Array, "n *d"]) -> Float[Array, "n *d"]:
-        """j(a, s) - j(s) pi_theta(a | s), at theta_i, not at the mean (eq. reparameterized-gradient-estimator-example, errata 16, 17)."""
+        """j(a, s) - j(s) pi_theta(a | s), at theta_i, not at the mean (eq.
+        reparameterized-gradient-estimator-example, errata 16, 17).
+        """
         if self.policy is not softmax:
             return jax.vmap(jax.grad(self.log_prob, argnums=1))(x, theta)
         visits = jnp.sum(x.counts, axis=-1, keepdims=True)
@@ -78,7 +98,9 @@ class Episodes(eqx.Module):
         return COUNTS.posterior(q, x.counts)
 
     def marginal_score(self, q: Dirichlet, x: Episode, w: Float[Array, " n"]) -> Dirichlet:
-        """Eq. full-gradient-estimator-for-reinforcement-learning-..., in log alpha (errata 22, 24)."""
+        """Eq. full-gradient-estimator-for-reinforcement-learning-..., in log alpha (errata 22,
+        24).
+        """
         checks.family(self, q, Dirichlet)
         if self.table.limit is None or self.table.limit > LONG:
             return COUNTS.marginal_score(q, x.counts, w)
@@ -88,9 +110,12 @@ class Episodes(eqx.Module):
         return replace(q, log_alpha=alpha * (own - row[:, None]))
 
 
-def _harmonic(alpha: Float[Array, "*s"], counts: Float[Array, "n *s"], w: Float[Array, " n"], limit: int) -> Float[Array, "*s"]:
-    """1/N sum_i w_i sum_{l < j_i} 1 / (alpha + l), the paper's form, with the sum over individuals inside: counts are small numbers, and
-    the weights of all who got beyond l are added up before anything is divided."""
+def _harmonic(
+    alpha: Float[Array, "*s"], counts: Float[Array, "n *s"], w: Float[Array, " n"], limit: int
+) -> Float[Array, "*s"]:
+    """1/N sum_i w_i sum_{l < j_i} 1 / (alpha + l), the paper's form, with the sum over individuals
+    inside: counts are small numbers, and the weights of all who got beyond l are added up before
+    anything is divided."""
     bins = jnp.minimum(counts.reshape(w.size, -1).astype(jnp.int32), limit)
     place = jnp.broadcast_to(jnp.arange(bins.shape[1])[None], bins.shape)
     each = jnp.broadcast_to(w[:, None] / w.size, bins.shape)
@@ -115,7 +140,9 @@ def total(x: Episode) -> Float[Array, ""]:
 
 
 class Urns(eqx.Module):
-    """The problem max E f(x) for Dirichlet search with x drawn straight from P_psi (see `play`): no theta, the same law of x."""
+    """The problem max E f(x) for Dirichlet search with x drawn straight from P_psi (see `play`): no
+    theta, the same law of x.
+    """
 
     table: Table
     popsize: int = eqx.field(static=True)
@@ -123,14 +150,18 @@ class Urns(eqx.Module):
 
     def realise(self, key: PRNGKeyArray, generation: Int[Array, ""], batch: Batch) -> Batch:
         alpha = jnp.exp(batch.theta)
-        return batch._replace(x=play(self.table, generation_keys(key, generation).x, alpha, self.popsize, self.record))
+        return batch._replace(
+            x=play(self.table, generation_keys(key, generation).x, alpha, self.popsize, self.record)
+        )
 
     def evaluate(self, x: Episode) -> Float[Array, " n"]:
         return x.total
 
 
 def without_theta(strategy: Strategy) -> Strategy:
-    """The strategy for `Urns`: what is asked is log alpha itself. For estimators that look at x alone."""
+    """The strategy for `Urns`: what is asked is log alpha itself. For estimators that look at x
+    alone.
+    """
 
     def ask(key: PRNGKeyArray, state: Any) -> Batch:
         return Batch(theta=state.q.log_alpha, key=generation_keys(key, state.generation).estimator)

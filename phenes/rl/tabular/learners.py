@@ -1,4 +1,6 @@
-"""Whole learners from their parts: what `phenes.run` needs, and how to read a policy from the search law."""
+"""Whole learners from their parts: what `phenes.run` needs, and how to read a policy from the
+search law.
+"""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -21,11 +23,15 @@ from phenes.strategy import Strategy
 
 POPSIZE = 100
 RATE = 1.2  # of the default, in the units of `moves.kept`
-START = 0.01  # standard deviation of the first logits: how the paper's N(0, 0.01) has to be read for its results to come out
+# standard deviation of the first logits: how the paper's N(0, 0.01) has to be read for its results
+# to come out
+START = 0.01
 
 
 class Learner(NamedTuple):
-    """start(key) -> q0; policy(q) -> preferences [S, A], of which the largest of a row is the action to take."""
+    """start(key) -> q0; policy(q) -> preferences [S, A], of which the largest of a row is the
+    action to take.
+    """
 
     problem: Any
     strategy: Strategy
@@ -34,18 +40,24 @@ class Learner(NamedTuple):
 
 
 def default(table: Table, popsize: int = POPSIZE) -> Learner:
-    """What `phenes train` uses, on all tables: alpha = 1 at first and sum alpha kept, natural gradient in log alpha, reward-to-go.
+    """What `phenes train` uses, on all tables: alpha = 1 at first and sum alpha kept, natural
+    gradient in log alpha, reward-to-go.
 
-    Rewards are discounted over two step limits: where nothing else decides, sooner is better, and a greedy policy cannot dawdle.
+    Rewards are discounted over two step limits: where nothing else decides, sooner is better, and a
+    greedy policy cannot dawdle.
     """
     limit = horizon(table)
     concentration = float(table.actions)
     estimator = reward_to_go(discount=1 - 0.5 / limit)
-    return dirichlet(table.limited(limit), popsize, concentration, moves.kept(concentration, RATE), estimator)
+    return dirichlet(
+        table.limited(limit), popsize, concentration, moves.kept(concentration, RATE), estimator
+    )
 
 
 def horizon(table: Table) -> int:
-    """The step limit of the table; without one, ten times the number of states: enough to get anywhere, and to notice who does not."""
+    """The step limit of the table; without one, ten times the number of states: enough to get
+    anywhere, and to notice who does not.
+    """
     return 10 * table.states if table.limit is None else table.limit
 
 
@@ -57,11 +69,20 @@ def dirichlet(
     estimator: Any = estimators.phenotype,
     drawn: bool = False,
 ) -> Learner:
-    """Dirichlet policies from alpha = concentration / A on. drawn: draw theta of each individual, which estimators other than the
-    phenotype one look at; else episodes come from urns, with the same law."""
+    """Dirichlet policies from alpha = concentration / A on. drawn: draw theta of each individual,
+    which estimators other than the phenotype one look at; else episodes come from urns, with the
+    same law."""
     record = hasattr(estimator, "observe")
     p = Episodes(table, record=record)
-    strategy = phenes.es(p, estimator, weightings.standardise, optax.sgd(move.rate), popsize, metric=move.metric, move=move.move)
+    strategy = phenes.es(
+        p,
+        estimator,
+        weightings.standardise,
+        optax.sgd(move.rate),
+        popsize,
+        metric=move.metric,
+        move=move.move,
+    )
     q0 = Dirichlet(jnp.full((table.states, table.actions), concentration / table.actions))
     problem = phenes.OIU(p, total) if drawn else Urns(table, popsize, record)
     ready = drawn_together(strategy, popsize) if drawn else without_theta(strategy)
@@ -78,14 +99,26 @@ def gaussian(
     mirrored: bool = False,
     far: float = START,
 ) -> Learner:
-    """Logits [S A] with Gaussian search of a fixed spread `sigma` around the mean, plain gradient. `policy` reads the logits.
+    """Logits [S A] with Gaussian search of a fixed spread `sigma` around the mean, plain gradient.
+    `policy` reads the logits.
 
     far: standard deviation of the first mean.
     """
     p, shape = Episodes(table, policy), (table.states, table.actions)
-    strategy = phenes.es(p, estimator, weightings.standardise, optax.sgd(rate), popsize, metric=metric.plain, std=sigma, mirrored=mirrored)
+    strategy = phenes.es(
+        p,
+        estimator,
+        weightings.standardise,
+        optax.sgd(rate),
+        popsize,
+        metric=metric.plain,
+        std=sigma,
+        mirrored=mirrored,
+    )
 
     def start(key: PRNGKeyArray) -> IsotropicGaussian:
-        return IsotropicGaussian(far * jax.random.normal(jax.random.fold_in(key, popsize), (shape[0] * shape[1],)), sigma)
+        return IsotropicGaussian(
+            far * jax.random.normal(jax.random.fold_in(key, popsize), (shape[0] * shape[1],)), sigma
+        )
 
     return Learner(phenes.OIU(p, total), strategy, start, lambda q: q.mean.reshape(shape))

@@ -1,4 +1,6 @@
-"""How Dirichlet policies move: in log alpha along the natural gradient, with the concentration kept or free, or in alpha (the paper)."""
+"""How Dirichlet policies move: in log alpha along the natural gradient, with the concentration kept
+or free, or in alpha (the paper).
+"""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -11,7 +13,8 @@ from phenes import metric
 from phenes.search.dirichlet import LARGEST_STEP, Dirichlet
 from phenes.search.gaussian import replace
 
-Number = Any  # a float, or one that is being traced: settings are swept inside of one compiled program
+# a float, or one that is being traced: settings are swept inside of one compiled program
+Number = Any
 
 
 class Move(NamedTuple):
@@ -23,10 +26,12 @@ class Move(NamedTuple):
 
 
 def kept(total: Number, rate: Number, least: Number = 0.01) -> Move:
-    """Natural gradient in log alpha; then every row is scaled back to sum alpha = total, so that no state stops exploring early.
+    """Natural gradient in log alpha; then every row is scaled back to sum alpha = total, so that no
+    state stops exploring early.
 
-    least: no action gets a smaller share of it, so that what an early accident ruled out can come back.
-    The rate counts steps in units of 1 + total: a row of which one action was seen says that much less about its theta than theta does.
+    least: no action gets a smaller share of it, so that what an early accident ruled out can come
+    back. The rate counts steps in units of 1 + total: a row of which one action was seen says that
+    much less about its theta than theta does.
     """
 
     def move(q: Dirichlet, updates: Dirichlet) -> tuple[Dirichlet, Int[Array, ""]]:
@@ -41,18 +46,24 @@ def kept(total: Number, rate: Number, least: Number = 0.01) -> Move:
 
 
 def free(rate: Number) -> Move:
-    """Natural gradient in log alpha; the concentration of each state is learnt too, within the bounds of `search.Dirichlet`."""
+    """Natural gradient in log alpha; the concentration of each state is learnt too, within the
+    bounds of `search.Dirichlet`.
+    """
     return Move(metric.natural, None, rate)
 
 
 def on_alpha(rate: Number, floor: Number) -> Move:
-    """Plain gradient ascent on alpha itself, as in the paper; what falls below `floor` is put there (erratum 22: or it turns negative)."""
+    """Plain gradient ascent on alpha itself, as in the paper; what falls below `floor` is put there
+    (erratum 22: or it turns negative).
+    """
 
     def plain(p: Any, q: Dirichlet, g: Dirichlet) -> Dirichlet:
         return replace(q, log_alpha=g.log_alpha / q.alpha)
 
     def move(q: Dirichlet, updates: Dirichlet) -> tuple[Dirichlet, Int[Array, ""]]:
         alpha = q.alpha + updates.log_alpha
-        return replace(q, log_alpha=jnp.log(jnp.maximum(alpha, floor))), jnp.sum(alpha < floor, dtype=jnp.int32)
+        return replace(q, log_alpha=jnp.log(jnp.maximum(alpha, floor))), jnp.sum(
+            alpha < floor, dtype=jnp.int32
+        )
 
     return Move(plain, move, rate)

@@ -1,4 +1,6 @@
-"""The learning curve and the learnt policy as a picture. Imported by commands only: it brings matplotlib."""
+"""The learning curve and the learnt policy as a picture. Imported by commands only: it brings
+matplotlib.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -28,7 +30,9 @@ STYLE: dict[Any, Any] = {
 
 def save(trained: Trained, environment: Environment, path: Path) -> Path:
     with matplotlib.rc_context(STYLE):
-        draw(trained, environment).savefig(path, dpi=120, facecolor="white", metadata={"Software": None})
+        draw(trained, environment).savefig(
+            path, dpi=120, facecolor="white", metadata={"Software": None}
+        )
     return path
 
 
@@ -38,7 +42,10 @@ def draw(trained: Trained, environment: Environment) -> Figure:
     figure = Figure(figsize=(13 if scenes else 7.5, 4.8), layout="constrained")
     score = trained.score
     figure.suptitle(
-        f"{trained.name}: the greedy policy is worth {score.greedy:.4g}, the best possible {score.optimum:.4g}", x=0.01, ha="left"
+        f"{trained.name}: the greedy policy is worth {score.greedy:.4g}, the best possible"
+        f" {score.optimum:.4g}",
+        x=0.01,
+        ha="left",
     )
     if not scenes:
         _curve(figure.subplots(), trained)
@@ -48,15 +55,29 @@ def draw(trained: Trained, environment: Environment) -> Figure:
     rows = -(-len(scenes) // show.ABREAST)
     axes = np.ravel(right.subplots(rows, -(-len(scenes) // rows), squeeze=False))
     for ax, scene in zip(axes, scenes, strict=True):
-        _map(ax, environment, scene, np.argmax(trained.probabilities, axis=1), small=len(scenes) > 1)
+        _map(
+            ax, environment, scene, np.argmax(trained.probabilities, axis=1), small=len(scenes) > 1
+        )
     return figure
 
 
 def _curve(ax: Axes, trained: Trained) -> None:
     generation = np.arange(1, trained.curve.size + 1)
     score = trained.score
-    ax.plot(generation, trained.population, color=ORANGE, linewidth=1, label="mean return of the population")
-    ax.plot(generation, trained.curve, color=BLUE, linewidth=1.8, label=f"greedy policy, exact, {score.limit} steps")
+    ax.plot(
+        generation,
+        trained.population,
+        color=ORANGE,
+        linewidth=1,
+        label="mean return of the population",
+    )
+    ax.plot(
+        generation,
+        trained.curve,
+        color=BLUE,
+        linewidth=1.8,
+        label=f"greedy policy, exact, {score.limit} steps",
+    )
     ax.axhline(score.optimum, color=INK, linestyle=":", linewidth=1, label="best possible")
     ax.set(xlabel="generation", ylabel="expected return", xlim=(0, generation[-1]))
     seen = np.concatenate([trained.curve, trained.population])
@@ -77,5 +98,7 @@ def _map(ax: Axes, environment: Environment, scene: Scene, policy: np.ndarray, s
         tint = TINTS.get(str(scene.signs[i, j]), "white")
         ax.add_patch(Rectangle((j, i), 1, 1, facecolor=tint, edgecolor="#DDDDDD"))
         ax.text(j + 0.5, i + 0.5, sign, ha="center", va="center", fontsize=min(size, 24), color=INK)
-    ax.set(xlim=(0, columns), ylim=(rows, 0), aspect="equal", xticks=[], yticks=[], title=scene.title)
+    ax.set(
+        xlim=(0, columns), ylim=(rows, 0), aspect="equal", xticks=[], yticks=[], title=scene.title
+    )
     ax.spines[:].set_visible(False)

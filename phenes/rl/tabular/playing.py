@@ -1,9 +1,10 @@
 """Episodes of a whole population in one compiled loop over time.
 
-The population chooses in one of two ways. With policies, individual i has probabilities [S, A] of its own. With urns, all start from the
-same alpha [S, A] and an action makes itself more likely where it was taken: alpha + counts. That is Polya's urn, and it realises
-x ~ P_psi, the marginal over policies drawn from a Dirichlet law, without ever drawing them: the phenotype estimator, which does not look
-at theta, needs no more.
+The population chooses in one of two ways. With policies, individual i has probabilities [S, A] of
+its own. With urns, all start from the same alpha [S, A] and an action makes itself more likely
+where it was taken: alpha + counts. That is Polya's urn, and it realises x ~ P_psi, the marginal
+over policies drawn from a Dirichlet law, without ever drawing them: the phenotype estimator, which
+does not look at theta, needs no more.
 """
 
 from typing import Any, NamedTuple
@@ -36,7 +37,9 @@ class Steps(NamedTuple):
 
 
 class Episode(NamedTuple):
-    """x. counts: how often each action was taken in each state. ended: not cut off. steps: one by one, where they are recorded."""
+    """x. counts: how often each action was taken in each state. ended: not cut off. steps: one by
+    one, where they are recorded.
+    """
 
     counts: Float[Array, "n s a"]
     total: Float[Array, " n"]
@@ -45,18 +48,30 @@ class Episode(NamedTuple):
     steps: Steps | None = None
 
 
-def play(table: Table, key: PRNGKeyArray, weights: Float[Array, "*n s a"], n: int | None = None, record: bool = False) -> Episode:
-    """One episode of each individual. weights: of the actions, positive; [N, S, A] for policies, [S, A] for `n` urns.
+def play(
+    table: Table,
+    key: PRNGKeyArray,
+    weights: Float[Array, "*n s a"],
+    n: int | None = None,
+    record: bool = False,
+) -> Episode:
+    """One episode of each individual. weights: of the actions, positive; [N, S, A] for policies,
+    [S, A] for `n` urns.
 
-    The random numbers of individual i are a function of (key, i, t) alone. Under `jax.vmap` all populations share one loop.
+    The random numbers of individual i are a function of (key, i, t) alone. Under `jax.vmap` all
+    populations share one loop.
     """
     if record and table.limit is None:
         raise ValueError(
-            f"{table.name} has no step limit, and episodes of any length cannot be recorded step by step: use table.limited(1000)"
+            f"{table.name} has no step limit, and episodes of any length cannot be recorded step by"
+            " step: use table.limited(1000)"
         )
     expected = (table.states, table.actions)
     if weights.shape[-2:] != expected or weights.ndim != (3 if n is None else 2):
-        raise ValueError(f"weights must be [N, S, A] for policies or, with n, [S, A] for urns, S and A {expected}, got {weights.shape}")
+        raise ValueError(
+            "weights must be [N, S, A] for policies or, with n, [S, A] for urns, S and A"
+            f" {expected}, got {weights.shape}"
+        )
     size, urns, dtype = weights.shape[0] if n is None else n, n is not None, weights.dtype
 
     @custom_vmap
@@ -65,7 +80,10 @@ def play(table: Table, key: PRNGKeyArray, weights: Float[Array, "*n s a"], n: in
 
     @populations.def_vmap
     def _(axis_size, batched, seed, weights):
-        whole = [v if b else jnp.broadcast_to(v[None], (axis_size, *v.shape)) for v, b in zip((seed, weights), batched, strict=True)]
+        whole = [
+            v if b else jnp.broadcast_to(v[None], (axis_size, *v.shape))
+            for v, b in zip((seed, weights), batched, strict=True)
+        ]
         out = together(*whole)
         return out, jax.tree.map(lambda _: True, out)
 
@@ -76,7 +94,9 @@ def play(table: Table, key: PRNGKeyArray, weights: Float[Array, "*n s a"], n: in
 
 
 class Packed(NamedTuple):
-    """A table for one gather where possible: flat, thresholds instead of probabilities, next state and end in one number."""
+    """A table for one gather where possible: flat, thresholds instead of probabilities, next state
+    and end in one number.
+    """
 
     link: Int[Array, " sak"]
     reward: Float[Array, " sak"]
@@ -89,29 +109,60 @@ class Packed(NamedTuple):
 
 
 def _packed(table: Table) -> Packed:
-    edges = jnp.asarray(np.cumsum(table.probability, axis=-1).reshape(-1, table.outcomes), jnp.float32)
-    link, reward = jnp.asarray((2 * table.next + table.ends).ravel(), jnp.int32), jnp.asarray(table.reward.ravel())
+    edges = jnp.asarray(
+        np.cumsum(table.probability, axis=-1).reshape(-1, table.outcomes), jnp.float32
+    )
+    link, reward = (
+        jnp.asarray((2 * table.next + table.ends).ravel(), jnp.int32),
+        jnp.asarray(table.reward.ravel()),
+    )
     thresholds = tuple(edges[:, k] for k in range(table.outcomes - 1))
     start = jnp.asarray(np.cumsum(table.start)[:-1], jnp.float32)
-    return Packed(link, reward, thresholds, start, table.states, table.actions, table.outcomes, table.limit)
+    return Packed(
+        link, reward, thresholds, start, table.states, table.actions, table.outcomes, table.limit
+    )
 
 
-def _loop(table: Packed, seeds: UInt32[Array, "b 2"], weights: Array, n: int, urns: bool, record: bool, dtype: Any) -> Episode:
-    """`n` individuals in each of B populations, all of them side by side as M = B n lanes. Single precision chooses, `dtype` adds up."""
+def _loop(
+    table: Packed,
+    seeds: UInt32[Array, "b 2"],
+    weights: Array,
+    n: int,
+    urns: bool,
+    record: bool,
+    dtype: Any,
+) -> Episode:
+    """`n` individuals in each of B populations, all of them side by side as M = B n lanes. Single
+    precision chooses, `dtype` adds up.
+    """
     b, s, a = seeds.shape[0], table.states, table.actions
     m, longest = b * n, LONGEST if table.limit is None else table.limit
     uniforms = _generator(seeds, n)
     first = jnp.searchsorted(table.start, uniforms(jnp.int32(0))[0], side="right").astype(jnp.int32)
     steps = None
     if record:
-        steps = Steps(*(jnp.zeros((longest, m), kind) for kind in (jnp.int32, jnp.int32, dtype, dtype, dtype, bool)))
-    nothing = Lanes(first, jnp.ones(m, bool), jnp.zeros((m * s, a), jnp.float32), jnp.zeros(m, dtype), jnp.zeros(m, jnp.int32), steps)
+        steps = Steps(
+            *(
+                jnp.zeros((longest, m), kind)
+                for kind in (jnp.int32, jnp.int32, dtype, dtype, dtype, bool)
+            )
+        )
+    nothing = Lanes(
+        first,
+        jnp.ones(m, bool),
+        jnp.zeros((m * s, a), jnp.float32),
+        jnp.zeros(m, dtype),
+        jnp.zeros(m, jnp.int32),
+        steps,
+    )
     step = _stepper(table, weights.reshape(-1, a), uniforms, m, n if urns else None)
 
     def going(carry):
         return (carry[0] < longest) & jnp.any(carry[1].alive)
 
-    end = lax.while_loop(going, lambda carry: (carry[0] + 1, step(*carry)), (jnp.int32(0), nothing))[1]
+    end = lax.while_loop(
+        going, lambda carry: (carry[0] + 1, step(*carry)), (jnp.int32(0), nothing)
+    )[1]
     if record:
         steps = jax.tree.map(lambda log: log.T.reshape(b, n, longest), end.steps)
     total, length, ended = (v.reshape(b, n) for v in (end.total, end.length, ~end.alive))
@@ -129,8 +180,12 @@ class Lanes(NamedTuple):
     steps: Steps | None
 
 
-def _stepper(table: Packed, weights: Float[Array, "rows a"], uniforms: Any, m: int, urns: int | None) -> Any:
-    """(t, lanes) -> lanes, one step later. urns: how many lanes share the rows of one population; None for policies."""
+def _stepper(
+    table: Packed, weights: Float[Array, "rows a"], uniforms: Any, m: int, urns: int | None
+) -> Any:
+    """(t, lanes) -> lanes, one step later. urns: how many lanes share the rows of one population;
+    None for policies.
+    """
     lane = jnp.arange(m, dtype=jnp.int32)
     own = lane * table.states
     shared = own if urns is None else lane // urns * table.states
@@ -143,13 +198,18 @@ def _stepper(table: Packed, weights: Float[Array, "rows a"], uniforms: Any, m: i
         action = _choose(weight if urns is None else weight + before, choice)
         cell = state * table.actions + action
         # which outcome: how many of the cumulative probabilities lie below the uniform number
-        outcome = sum(((chance >= edge[cell]).astype(jnp.int32) for edge in table.thresholds), cell * table.outcomes)
+        outcome = sum(
+            ((chance >= edge[cell]).astype(jnp.int32) for edge in table.thresholds),
+            cell * table.outcomes,
+        )
         reward = jnp.where(alive, table.reward[outcome], 0.0).astype(now.total.dtype)
         link, steps = table.link[outcome], now.steps
         if steps is not None:
             same = jnp.take_along_axis(before, action[:, None], axis=1)[:, 0]
             happened = Steps(state, action, reward, same, jnp.sum(before, axis=1), alive)
-            steps = jax.tree.map(lambda log, new: log.at[t].set(new.astype(log.dtype)), steps, happened)
+            steps = jax.tree.map(
+                lambda log, new: log.at[t].set(new.astype(log.dtype)), steps, happened
+            )
         return Lanes(
             jnp.where(alive, link >> 1, state),
             alive & (link & 1 == 0),
@@ -169,12 +229,19 @@ def _choose(weight: Float[Array, "m a"], uniform: Float[Array, " m"]) -> Int[Arr
 
 
 def _generator(seeds: UInt32[Array, "b 2"], n: int):
-    """t -> two numbers in [0, 1) for each lane: the hash of (individual, t), keyed by the seed of its population."""
+    """t -> two numbers in [0, 1) for each lane: the hash of (individual, t), keyed by the seed of
+    its population.
+    """
     keys = tuple(jnp.repeat(seeds[:, k], n) for k in range(2))
     individual = jnp.tile(jnp.arange(n, dtype=jnp.uint32), seeds.shape[0])
 
     def uniforms(t):
-        words = threefry2x32_p.bind(*keys, individual, jnp.full_like(individual, t.astype(jnp.uint32)))
-        return tuple(lax.bitcast_convert_type((word >> 9) | np.uint32(0x3F800000), jnp.float32) - 1.0 for word in words)
+        words = threefry2x32_p.bind(
+            *keys, individual, jnp.full_like(individual, t.astype(jnp.uint32))
+        )
+        return tuple(
+            lax.bitcast_convert_type((word >> 9) | np.uint32(0x3F800000), jnp.float32) - 1.0
+            for word in words
+        )
 
     return uniforms

@@ -1,4 +1,6 @@
-"""An environment as its transition table: what follows state s and action a, with which probability, at what reward."""
+"""An environment as its transition table: what follows state s and action a, with which
+probability, at what reward.
+"""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -17,8 +19,10 @@ SLACK = 1e-9  # of probabilities that should add up to 1
 class Table(eqx.Module):
     """S states, A actions, up to K outcomes of each. Outcomes of probability 0 fill up the rows.
 
-    Arrays are NumPy's, in double precision whatever JAX computes in: a third is a third here, and values without a limit need that.
-    limit: steps after which an episode is cut off; None if it is not. `start` is the law of the first state.
+    Arrays are NumPy's, in double precision whatever JAX computes in: a third is a third here, and
+    values without a limit need that.
+    limit: steps after which an episode is cut off; None if it is not. `start` is the law of the
+    first state.
     """
 
     next: Int[np.ndarray, "s a k"]
@@ -30,16 +34,30 @@ class Table(eqx.Module):
     name: str = eqx.field(static=True)
 
     def __init__(self, transitions: Any, start: Any, limit: int | None = None, name: str = "table"):
-        """transitions[s][a] lists the outcomes (probability, next state, reward, end), as `env.unwrapped.P` of Gymnasium does."""
+        """transitions[s][a] lists the outcomes (probability, next state, reward, end), as
+        `env.unwrapped.P` of Gymnasium does.
+        """
         rows = _rows(transitions)
         sizes = {len(row) for row in rows}
         if not rows or len(sizes) != 1 or 0 in sizes:
-            raise ValueError(f"transitions must list the same actions, at least one, for every state, got {sorted(sizes)} of them")
-        merged = [[_merge(outcomes, len(rows), f"state {s}, action {a}") for a, outcomes in enumerate(row)] for s, row in enumerate(rows)]
+            raise ValueError(
+                "transitions must list the same actions, at least one, for every state, got"
+                f" {sorted(sizes)} of them"
+            )
+        merged = [
+            [
+                _merge(outcomes, len(rows), f"state {s}, action {a}")
+                for a, outcomes in enumerate(row)
+            ]
+            for s, row in enumerate(rows)
+        ]
         most = max(len(outcomes) for row in merged for outcomes in row)
-        # filled up with the last outcome once more, at probability 0: rounding in a sum of probabilities then chooses nothing wrong
+        # filled up with the last outcome once more, at probability 0: rounding in a sum of
+        # probabilities then chooses nothing wrong
         columns = [[[*o, *[(0.0, *o[-1][1:])] * (most - len(o))] for o in row] for row in merged]
-        chance, follow, reward, ends = (np.array([[[o[k] for o in cell] for cell in row] for row in columns]) for k in range(4))
+        chance, follow, reward, ends = (
+            np.array([[[o[k] for o in cell] for cell in row] for row in columns]) for k in range(4)
+        )
         self.probability, self.reward = chance.astype(float), reward.astype(float)
         self.next, self.ends = follow.astype(np.int32), ends.astype(bool)
         self.start = _start(start, len(rows))
@@ -67,7 +85,9 @@ class Table(eqx.Module):
         return other
 
     def reachable(self) -> np.ndarray:
-        """Which states an episode can get to, by any policy, and act in: the end of it is not one of them. [S]"""
+        """Which states an episode can get to, by any policy, and act in: the end of it is not one
+        of them. [S]
+        """
         seen = self.start > 0
         while True:
             more = seen.copy()
@@ -82,7 +102,10 @@ def _rows(transitions: Any) -> list[list[Sequence[Outcome]]]:
     try:
         return [_in_order(row) for row in _in_order(transitions)]
     except (TypeError, KeyError):
-        raise ValueError(f"transitions must be transitions[state][action] -> list of outcomes, got {type(transitions).__name__}") from None
+        raise ValueError(
+            "transitions must be transitions[state][action] -> list of outcomes, got"
+            f" {type(transitions).__name__}"
+        ) from None
 
 
 def _in_order(values: Any) -> list[Any]:
@@ -94,9 +117,14 @@ def _merge(outcomes: Sequence[Outcome], states: int, where: str) -> list[Outcome
     chances: dict[tuple[int, float, bool], float] = {}
     for chance, follow, reward, end in outcomes:
         if not 0 <= follow < states:
-            raise ValueError(f"{where}: the next state must be from 0 to {states - 1}, got {follow}")
+            raise ValueError(
+                f"{where}: the next state must be from 0 to {states - 1}, got {follow}"
+            )
         if not (chance >= 0 and np.isfinite(reward)):
-            raise ValueError(f"{where}: a probability must not be negative and a reward finite, got {chance} and {reward}")
+            raise ValueError(
+                f"{where}: a probability must not be negative and a reward finite, got {chance} and"
+                f" {reward}"
+            )
         key = (int(follow), float(reward), bool(end))
         chances[key] = chances.get(key, 0.0) + float(chance)
     total = sum(chances.values())
@@ -114,5 +142,8 @@ def _start(start: Any, states: int) -> Float[np.ndarray, " s"]:
         return np.eye(states)[one]
     law = np.asarray(start, float)
     if law.shape != (states,) or not np.all(law >= 0) or abs(law.sum() - 1) > SLACK:
-        raise ValueError(f"start must be {states} probabilities that add up to 1, got shape {law.shape} and sum {law.sum()}")
+        raise ValueError(
+            f"start must be {states} probabilities that add up to 1, got shape {law.shape} and sum"
+            f" {law.sum()}"
+        )
     return law / law.sum()

@@ -1,4 +1,6 @@
-"""Learn a policy for a Gymnasium environment that has a transition table: `train`, and what comes out of it."""
+"""Learn a policy for a Gymnasium environment that has a transition table: `train`, and what comes
+out of it.
+"""
 
 import json
 import time
@@ -28,10 +30,12 @@ Progress = Callable[[int, int], Any]
 
 @dataclass(frozen=True)
 class Score:
-    """Exact expected returns of the policy that was learnt. limit: steps of an episode; own: is that the environment's own limit?
+    """Exact expected returns of the policy that was learnt. limit: steps of an episode; own: is
+    that the environment's own limit?
 
-    greedy: of the most likely action in every state. stochastic: of actions drawn with the learnt probabilities. unlimited: of the greedy
-    policy without a step limit (minus infinity if it may never arrive and pays for every step). optimum: of the best policy there is.
+    greedy: of the most likely action in every state. stochastic: of actions drawn with the learnt
+    probabilities. unlimited: of the greedy policy without a step limit (minus infinity if it may
+    never arrive and pays for every step). optimum: of the best policy there is.
     """
 
     limit: int
@@ -46,7 +50,9 @@ class Score:
 
 @dataclass(frozen=True)
 class Trained:
-    """probabilities: the learnt policy [S, A]. curve: exact value of the greedy policy after each generation; population: mean return."""
+    """probabilities: the learnt policy [S, A]. curve: exact value of the greedy policy after each
+    generation; population: mean return.
+    """
 
     name: str
     options: dict[str, Any]
@@ -65,10 +71,19 @@ class Trained:
 
     def save(self, path: str | Path) -> Path:
         """Data only: arrays in NumPy's npz form, the rest as JSON."""
-        about = {name: getattr(self, name) for name in ("name", "options", "seed", "episodes", "steps", "seconds")}
+        about = {
+            name: getattr(self, name)
+            for name in ("name", "options", "seed", "episodes", "steps", "seconds")
+        }
         text = json.dumps({"format": FORMAT, **about, "score": asdict(self.score)})
         with Path(path).open("wb") as file:
-            np.savez_compressed(file, about=text, probabilities=self.probabilities, curve=self.curve, population=self.population)
+            np.savez_compressed(
+                file,
+                about=text,
+                probabilities=self.probabilities,
+                curve=self.curve,
+                population=self.population,
+            )
         return Path(path)
 
     @classmethod
@@ -80,7 +95,9 @@ class Trained:
             if about.pop("format") != FORMAT:
                 raise KeyError("format")
         except (KeyError, EOFError, ValueError) as error:
-            raise ValueError(f"{path} is not a policy that was saved by this version of phenes: {error}") from error
+            raise ValueError(
+                f"{path} is not a policy that was saved by this version of phenes: {error}"
+            ) from error
         return cls(**arrays, score=Score(**about.pop("score")), **about)
 
 
@@ -93,7 +110,8 @@ def train(
     options: dict[str, Any] | None = None,
     progress: Progress = lambda done, total: None,
 ) -> Trained:
-    """The default learner (`learners.default`), which needs no tuning, on the environment with this id.
+    """The default learner (`learners.default`), which needs no tuning, on the environment with this
+    id.
 
     options: for `gymnasium.make`, as {"map_name": "8x8"}. progress(done, total) counts generations.
     """
@@ -110,11 +128,26 @@ def train(
     truncated = float(1 - infos["ended"][-1])
     score = _score(table, made.table.limit is not None, probabilities, float(curve[-1]), truncated)
     steps = round(float(np.sum(infos["length"])) * popsize)
-    return Trained(env, options or {}, seed, probabilities, curve, infos["return"], score, popsize * generations, steps, round(seconds, 2))
+    return Trained(
+        env,
+        options or {},
+        seed,
+        probabilities,
+        curve,
+        infos["return"],
+        score,
+        popsize * generations,
+        steps,
+        round(seconds, 2),
+    )
 
 
-def learn(learner: learners.Learner, seed: int, generations: int, progress: Progress) -> tuple[Any, Int[np.ndarray, "g s"], dict[str, Any]]:
-    """One run in compiled chunks: the last search law, the greedy policy after each generation, and means over the population."""
+def learn(
+    learner: learners.Learner, seed: int, generations: int, progress: Progress
+) -> tuple[Any, Int[np.ndarray, "g s"], dict[str, Any]]:
+    """One run in compiled chunks: the last search law, the greedy policy after each generation, and
+    means over the population.
+    """
     key = jax.random.key(seed)
 
     def report(state, batch):
@@ -128,7 +161,9 @@ def learn(learner: learners.Learner, seed: int, generations: int, progress: Prog
 
     @eqx.filter_jit
     def some(state, steps):
-        state, (_, reported) = phenes.run(key, learner.problem, learner.strategy, state, steps, report=report)
+        state, (_, reported) = phenes.run(
+            key, learner.problem, learner.strategy, state, steps, report=report
+        )
         return state, reported
 
     state, chunks, done = learner.strategy.init(learner.start(key)), [], 0
@@ -144,10 +179,15 @@ def learn(learner: learners.Learner, seed: int, generations: int, progress: Prog
     return state.q, policies, means
 
 
-def _score(table: Table, own: bool, probabilities: np.ndarray, greedy: float, truncated: float) -> Score:
+def _score(
+    table: Table, own: bool, probabilities: np.ndarray, greedy: float, truncated: float
+) -> Score:
     limit = learners.horizon(table)
     uniform = np.full_like(probabilities, 1 / table.actions)
-    chance, random = (float(jax.jit(evaluate.value, static_argnums=2)(table, jnp.asarray(p), limit)) for p in (probabilities, uniform))
+    chance, random = (
+        float(jax.jit(evaluate.value, static_argnums=2)(table, jnp.asarray(p), limit))
+        for p in (probabilities, uniform)
+    )
     unlimited = evaluate.stationary_value(table, np.argmax(probabilities, axis=1))
     best = evaluate.optimum(table.limited(limit))[0]
     return Score(limit, own, greedy, chance, unlimited, best, random, truncated)

@@ -5,4 +5,16 @@ from phenes.rl.training.progress import Curve
 from phenes.rl.training.settings import PRESETS, Settings, default, paper, paper_es
 from phenes.rl.training.trained import Evaluation, Trained
 
-__all__ = ["PRESETS", "Curve", "Evaluation", "Settings", "Trained", "default", "learn", "load", "paper", "paper_es", "train"]
+__all__ = [
+    "PRESETS",
+    "Curve",
+    "Evaluation",
+    "Settings",
+    "Trained",
+    "default",
+    "learn",
+    "load",
+    "paper",
+    "paper_es",
+    "train",
+]

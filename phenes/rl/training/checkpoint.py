@@ -1,4 +1,6 @@
-"""The checkpoint of `train`: what is carried and what was measured, in one file that is replaced as a whole."""
+"""The checkpoint of `train`: what is carried and what was measured, in one file that is replaced as
+a whole.
+"""
 
 import json
 import os
@@ -43,18 +45,29 @@ def load(path: Path, about: dict[str, Any], carry: Carry, best: Best) -> tuple[C
     then, now = (_fixed(a) for a in (saved, json.loads(json.dumps(about))))
     for name in sorted({*then, *now}):
         if then.get(name) != now.get(name):
-            raise ValueError(f"{path} was written with other settings: {name} was {then.get(name)!r} there and is {now.get(name)!r} now")
+            raise ValueError(
+                f"{path} was written with other settings: {name} was {then.get(name)!r} there and"
+                f" is {now.get(name)!r} now"
+            )
     fresh = _arrays((carry, best))
-    if [(leaf.shape, leaf.dtype) for leaf in fresh] != [(leaf.shape, leaf.dtype) for leaf in leaves]:
+    if [(leaf.shape, leaf.dtype) for leaf in fresh] != [
+        (leaf.shape, leaf.dtype) for leaf in leaves
+    ]:
         raise ValueError(f"{path} was written in another precision or by another version of phenes")
     arrays, rest = eqx.partition((carry, best), eqx.is_array)
-    carry, best = eqx.combine(jax.tree.unflatten(jax.tree.structure(arrays), [jnp.asarray(leaf) for leaf in leaves]), rest)
+    carry, best = eqx.combine(
+        jax.tree.unflatten(jax.tree.structure(arrays), [jnp.asarray(leaf) for leaf in leaves]), rest
+    )
     return carry, best, curve
 
 
 def _fixed(about: dict[str, Any]) -> dict[str, Any]:
     """What must be the same; a longer run may follow a shorter one."""
-    return {name: value for name, value in {**about, **about["settings"]}.items() if name not in ("generations", "settings")}
+    return {
+        name: value
+        for name, value in {**about, **about["settings"]}.items()
+        if name not in ("generations", "settings")
+    }
 
 
 def _arrays(tree: Any) -> list[Any]:

@@ -11,9 +11,16 @@ EPISODES = 100  # of the evaluation at the end
 
 
 def run(
-    name: str, out: Path, options: dict[str, Any], film: Path | None, progress: Callable[..., Any], **settings: Any
+    name: str,
+    out: Path,
+    options: dict[str, Any],
+    film: Path | None,
+    progress: Callable[..., Any],
+    **settings: Any,
 ) -> tuple[str, dict[str, Any]]:
-    """The text to print and the result for machines. settings: those of `train` that are not left to their defaults."""
+    """The text to print and the result for machines. settings: those of `train` that are not left
+    to their defaults.
+    """
     from phenes.rl.training import picture, render
 
     if film is not None:
@@ -22,9 +29,16 @@ def run(
     assert isinstance(trained, Trained)  # tables have a command of their own
     stem = trained.name.replace("/", "-")
     drawn, saved = picture.save(trained, out / f"{stem}.png"), trained.save(out / f"{stem}.phenes")
-    found = trained.evaluate(EPISODES, seed=trained.about["seed"] + 2, workers=settings.get("workers"))
+    found = trained.evaluate(
+        EPISODES, seed=trained.about["seed"] + 2, workers=settings.get("workers")
+    )
     lines = [summary(trained, found.mean, found.se), f"The picture is {drawn}, the policy {saved}."]
-    result = as_json(trained) | {"value": found.mean, "se": found.se, "picture": str(drawn), "file": str(saved)}
+    result = as_json(trained) | {
+        "value": found.mean,
+        "se": found.se,
+        "picture": str(drawn),
+        "file": str(saved),
+    }
     if film is not None:
         render.render(trained, film)
         lines.append(f"An episode is {film}.")
@@ -35,19 +49,35 @@ def run(
 def summary(trained: Trained, mean: float, se: float) -> str:
     """What was learnt, in two sentences."""
     target, curve = trained.about["target"], trained.curve
-    goal = "" if target is None else f" (the target {target:g} was {'' if trained.about['solved'] else 'not '}reached)"
+    goal = (
+        ""
+        if target is None
+        else f" (the target {target:g} was {'' if trained.about['solved'] else 'not '}reached)"
+    )
     failed = f" {curve.failed.sum():,} episodes failed." if curve.failed.any() else ""
     return (
-        f"The mean policy with its best actions returns {mean:.5g} ± {se:.2g} on {EPISODES} fresh episodes{goal}. "
-        f"{curve.generations} generations, {trained.episodes:,} episodes, {curve.steps.sum():,} steps, "
-        f"{trained.about['seconds']:.1f} seconds.{failed}"
+        f"The mean policy with its best actions returns {mean:.5g} ± {se:.2g} on {EPISODES} fresh"
+        f" episodes{goal}. {curve.generations} generations, {trained.episodes:,} episodes,"
+        f" {curve.steps.sum():,} steps, {trained.about['seconds']:.1f} seconds.{failed}"
     )
 
 
 def as_json(trained: Trained) -> dict[str, Any]:
-    about = {name: trained.about[name] for name in ("name", "options", "seed", "popsize", "target", "solved", "seconds")}
+    about = {
+        name: trained.about[name]
+        for name in ("name", "options", "seed", "popsize", "target", "solved", "seconds")
+    }
     curve = trained.curve
-    last = {"population": float(curve.mean[-1]), "failed": int(curve.failed.sum())} if curve.generations else {}
+    last = (
+        {"population": float(curve.mean[-1]), "failed": int(curve.failed.sum())}
+        if curve.generations
+        else {}
+    )
     reached = None if trained.about["target"] is None else curve.first(trained.about["target"])
-    counts = {"generations": curve.generations, "episodes": trained.episodes, "steps": int(curve.steps.sum()), "first": reached}
+    counts = {
+        "generations": curve.generations,
+        "episodes": trained.episodes,
+        "steps": int(curve.steps.sum()),
+        "first": reached,
+    }
     return {**about, **counts, **last}

@@ -41,16 +41,20 @@ def train(
     workers: Any = None,
     options: dict[str, Any] | None = None,
 ) -> Trained | tabular.Trained:
-    """Learn to act in the environment that Gymnasium makes of `env_id` with `options`. The defaults need no tuning.
+    """Learn to act in the environment that Gymnasium makes of `env_id` with `options`. The defaults
+    need no tuning.
 
-    preset: "paper" and "paper-es" are the paper's PAES and ES; what else is given replaces single settings (see `Settings`). estimator: one
-    of `phenes.rl.trajectories`. network: an equinox module obs -> output instead of a network with `hidden` layers. target: stop when the
-    mean policy returns so much on 100 episodes; the environment's own threshold unless given, None for never. checkpoint: a file to go on
-    from after a kill, exactly (resume False: begin anew). progress(done, total, curve) is called after every few generations.
-    workers: for environments that are not compiled here, whatever `phenes.minimize` takes; trajectories stay on the workers.
+    preset: "paper" and "paper-es" are the paper's PAES and ES; what else is given replaces single
+    settings (see `Settings`). estimator: one of `phenes.rl.trajectories`. network: an equinox
+    module obs -> output instead of a network with `hidden` layers. target: stop when the mean
+    policy returns so much on 100 episodes; the environment's own threshold unless given, None for
+    never. checkpoint: a file to go on from after a kill, exactly (resume False: begin anew).
+    progress(done, total, curve) is called after every few generations.
+    workers: for environments that are not compiled here, whatever `phenes.minimize` takes;
+    trajectories stay on the workers.
 
-    An environment with a transition table (FrozenLake-v1, Taxi-v4, ...) is learnt exactly, by `phenes.rl.tabular.train`, unless a setting
-    of networks is given.
+    An environment with a transition table (FrozenLake-v1, Taxi-v4, ...) is learnt exactly, by
+    `phenes.rl.tabular.train`, unless a setting of networks is given.
     """
     from phenes.rl import rollouts
 
@@ -59,7 +63,13 @@ def train(
     ours = (preset, hidden, sigma, rate, action_noise, estimator, network, checkpoint)
     if all(setting is None for setting in ours) and has_table(env_id, options):
         return _in_a_table(env_id, seed, generations, popsize, options, progress)
-    changes = {"generations": generations, "popsize": popsize, "rate": rate, "action_noise": action_noise, "estimator": estimator}
+    changes = {
+        "generations": generations,
+        "popsize": popsize,
+        "rate": rate,
+        "action_noise": action_noise,
+        "estimator": estimator,
+    }
     spaces = rollouts.spaces(env_id, **(options or {}))
     settings = _settings(PRESETS[preset](spaces), changes, hidden, sigma)
     return learn(
@@ -100,13 +110,32 @@ def learn(
     try:
         key, for_network = jax.random.split(jax.random.key(seed))
         made, theta = _policy(for_network, env.spaces, settings, network)
-        described = {**settings.described(), "hidden": None if network is not None else list(settings.hidden)}
-        about = {"name": env.spaces.name, "options": options or {}, "seed": seed, "parameters": int(theta.size), "settings": described}
+        described = {
+            **settings.described(),
+            "hidden": None if network is not None else list(settings.hidden),
+        }
+        about = {
+            "name": env.spaces.name,
+            "options": options or {},
+            "seed": seed,
+            "parameters": int(theta.size),
+            "settings": described,
+        }
         learner = phased(settings, env, key, workers)
         outcome = run(
-            learner, learner.begin(made, theta), about, target, None if checkpoint is None else Path(checkpoint), resume, progress
+            learner,
+            learner.begin(made, theta),
+            about,
+            target,
+            None if checkpoint is None else Path(checkpoint),
+            resume,
+            progress,
         )
-        end = {"solved": outcome.solved, "value": outcome.value, "seconds": round(outcome.seconds, 2)}
+        end = {
+            "solved": outcome.solved,
+            "value": outcome.value,
+            "seconds": round(outcome.seconds, 2),
+        }
         about |= {"popsize": settings.popsize, "target": target, **end}
         return Trained(outcome.policy, np.asarray(outcome.theta), env.spaces, outcome.curve, about)
     finally:
@@ -123,9 +152,21 @@ def has_table(env_id: str, options: dict[str, Any] | None = None) -> bool:
         env.close()
 
 
-def _in_a_table(env_id: str, seed: int, generations: Any, popsize: Any, options: Any, progress: Progress) -> tabular.Trained:
-    given = {name: value for name, value in (("generations", generations), ("popsize", popsize)) if value is not None}
-    return tabular.train(env_id, seed=seed, options=options, progress=lambda done, total: progress(done, total, None), **given)
+def _in_a_table(
+    env_id: str, seed: int, generations: Any, popsize: Any, options: Any, progress: Progress
+) -> tabular.Trained:
+    given = {
+        name: value
+        for name, value in (("generations", generations), ("popsize", popsize))
+        if value is not None
+    }
+    return tabular.train(
+        env_id,
+        seed=seed,
+        options=options,
+        progress=lambda done, total: progress(done, total, None),
+        **given,
+    )
 
 
 def load(path: str | Path, network: Any = None) -> Trained | tabular.Trained:
@@ -135,7 +176,11 @@ def load(path: str | Path, network: Any = None) -> Trained | tabular.Trained:
             kind = str(json.loads(str(file["about"]))["format"])
     except (KeyError, EOFError, ValueError, TypeError) as error:
         raise ValueError(f"{path} is not a policy that was saved by phenes: {error}") from error
-    return tabular.Trained.load(path) if kind.startswith("phenes tabular") else Trained.load(path, network)
+    return (
+        tabular.Trained.load(path)
+        if kind.startswith("phenes tabular")
+        else Trained.load(path, network)
+    )
 
 
 def _settings(base: Settings, changes: dict[str, Any], hidden: Any, sigma: Any) -> Settings:
@@ -147,7 +192,9 @@ def _settings(base: Settings, changes: dict[str, Any], hidden: Any, sigma: Any) 
     return dataclasses.replace(base, **given)
 
 
-def _policy(key: PRNGKeyArray, spaces: Spaces, settings: Settings, network: Any) -> tuple[Policy, Any]:
+def _policy(
+    key: PRNGKeyArray, spaces: Spaces, settings: Settings, network: Any
+) -> tuple[Policy, Any]:
     noise = settings.action_noise or settings.sigma[0]
     if network is None:
         made, theta = policy(key, spaces, settings.hidden, noise, settings.normalise)

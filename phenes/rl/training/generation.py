@@ -1,4 +1,6 @@
-"""One generation, as a function from what is carried to what is carried: compiled with the environment, or in two halves around it."""
+"""One generation, as a function from what is carried to what is carried: compiled with the
+environment, or in two halves around it.
+"""
 
 from typing import Any, NamedTuple
 
@@ -50,7 +52,9 @@ class Report(NamedTuple):
 
 
 class Learner(NamedTuple):
-    """The functions of a run: begin(policy, theta) -> carry; ask, sample, tell, one after the other, make a generation."""
+    """The functions of a run: begin(policy, theta) -> carry; ask, sample, tell, one after the
+    other, make a generation.
+    """
 
     settings: Settings
     env: Any
@@ -61,15 +65,23 @@ class Learner(NamedTuple):
         state = self.strategy(None).init(q)
         estimator = self.settings.estimator
         if hasattr(estimator, "start"):
-            estimator = estimator.start(Trajectories(policy, self.env), state.q, _shapes(policy, self.env))  # pyright: ignore
-        # arrays that were made from Python numbers have weak types, and would be other types to the compiled loop than what it returns
-        return jax.tree.map(lambda leaf: jnp.asarray(leaf, leaf.dtype) if eqx.is_array(leaf) else leaf, Carry(state, policy, estimator))
+            estimator = estimator.start(
+                Trajectories(policy, self.env), state.q, _shapes(policy, self.env)
+            )  # pyright: ignore
+        # arrays that were made from Python numbers have weak types, and would be other types to the
+        # compiled loop than what it returns
+        return jax.tree.map(
+            lambda leaf: jnp.asarray(leaf, leaf.dtype) if eqx.is_array(leaf) else leaf,
+            Carry(state, policy, estimator),
+        )
 
     def ask(self, carry: Carry) -> Batch:
         return self.strategy(None).ask(self.key, carry.state)
 
     def sample(self, carry: Carry, batch: Batch) -> Trajectory:
-        return self.law(carry).sample_all(generation_keys(self.key, carry.state.generation).x, batch.theta)
+        return self.law(carry).sample_all(
+            generation_keys(self.key, carry.state.generation).x, batch.theta
+        )
 
     def tell(self, carry: Carry, batch: Batch) -> tuple[Carry, Report]:
         p, q, x = self.law(carry), carry.state.q, batch.x
@@ -79,7 +91,14 @@ class Learner(NamedTuple):
         # the strategy is told what the individuals contribute, in place of what they did
         state, info = self.strategy(p).tell(carry.state, batch._replace(x=each))
         measured = signal(each, self.settings.mirrored)
-        report = Report(info.f_mean, info.f_best, jnp.sum(length(x), dtype=jnp.int32), info.failed, info.skipped, *measured)
+        report = Report(
+            info.f_mean,
+            info.f_best,
+            jnp.sum(length(x), dtype=jnp.int32),
+            info.failed,
+            info.skipped,
+            *measured,
+        )
         return Carry(state, carry.policy.observe(x.obs, x.mask), estimator), report
 
     def once(self, carry: Carry) -> tuple[Carry, Report]:
@@ -94,7 +113,9 @@ class Learner(NamedTuple):
             policy = policy.with_head(policy.head.with_std(jnp.exp(carry.state.q.log_std)))
         return Trajectories(policy, self.env, s.mirrored, s.deterministic)
 
-    def evaluate(self, policy: Policy, theta: Float[Array, " d"], key: PRNGKeyArray, episodes: int) -> Float[Array, " e"]:
+    def evaluate(
+        self, policy: Policy, theta: Float[Array, " d"], key: PRNGKeyArray, episodes: int
+    ) -> Float[Array, " e"]:
         """Returns of one theta with its best actions."""
         law = Trajectories(policy, self.env, deterministic=True)
         return total(law.sample_all(key, jnp.broadcast_to(theta[None], (episodes, theta.size))))

@@ -8,8 +8,9 @@ from phenes.rl.training.generation import Report
 
 
 class Curve(NamedTuple):
-    """By generation: mean and best return of the population, steps, failed episodes, skipped updates, estimates of |E g|^2 (size) and of
-    E|g|^2 (second), seconds since the start. After some generations (`at`) also the mean return of the mean policy with its best actions.
+    """By generation: mean and best return of the population, steps, failed episodes, skipped
+    updates, estimates of |E g|^2 (size) and of E|g|^2 (second), seconds since the start. After some
+    generations (`at`) also the mean return of the mean policy with its best actions.
     """
 
     mean: np.ndarray
@@ -25,7 +26,9 @@ class Curve(NamedTuple):
 
     @classmethod
     def start(cls) -> "Curve":
-        return cls(*(np.zeros(0, np.int64 if name in COUNTS else np.float64) for name in cls._fields))
+        return cls(
+            *(np.zeros(0, np.int64 if name in COUNTS else np.float64) for name in cls._fields)
+        )
 
     @property
     def generations(self) -> int:
@@ -33,17 +36,27 @@ class Curve(NamedTuple):
 
     def extended(self, reports: list[Report], seconds: float) -> "Curve":
         """With these generations, in stacks of one or more."""
-        new = {name: np.concatenate([np.atleast_1d(np.asarray(getattr(r, name))) for r in reports]) for name in Report._fields}
+        new = {
+            name: np.concatenate([np.atleast_1d(np.asarray(getattr(r, name))) for r in reports])
+            for name in Report._fields
+        }
         n = new["mean"].size
         begun = self.seconds[-1] if self.seconds.size else 0.0
         new["seconds"] = begun + (seconds - begun) * np.arange(1, n + 1) / n
-        return self._replace(**{name: np.concatenate([getattr(self, name), part]) for name, part in new.items()})
+        return self._replace(
+            **{name: np.concatenate([getattr(self, name), part]) for name, part in new.items()}
+        )
 
     def evaluated(self, value: float) -> "Curve":
-        return self._replace(at=np.append(self.at, self.generations), deterministic=np.append(self.deterministic, value))
+        return self._replace(
+            at=np.append(self.at, self.generations),
+            deterministic=np.append(self.deterministic, value),
+        )
 
     def signal(self, width: int = 10) -> np.ndarray:
-        """|E g|^2 / E|g|^2 over the last `width` generations, both averaged before they are divided: one generation says little."""
+        """|E g|^2 / E|g|^2 over the last `width` generations, both averaged before they are
+        divided: one generation says little.
+        """
         size, second = (_window(np.nan_to_num(part), width) for part in (self.size, self.second))
         return size / np.where(second > 0, second, 1.0)
 
@@ -65,4 +78,7 @@ COUNTS = ("steps", "failed", "skipped", "at")
 
 def as_json(curve: Curve) -> dict[str, Any]:
     """Lists of plain numbers; JSON has no word for what is not finite."""
-    return {name: [None if not np.isfinite(v) else v for v in part.tolist()] for name, part in curve._asdict().items()}
+    return {
+        name: [None if not np.isfinite(v) else v for v in part.tolist()]
+        for name, part in curve._asdict().items()
+    }

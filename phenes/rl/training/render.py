@@ -21,7 +21,9 @@ def check(path: str | Path) -> Path:
     if path.suffix.lower() not in KINDS:
         raise ValueError(f"a film must be a .gif or .mp4 file, got {path.name!r}")
     if path.suffix.lower() == ".mp4" and shutil.which("ffmpeg") is None:
-        raise ValueError(f"{path.name} needs the program ffmpeg, which is not installed: a .gif does not")
+        raise ValueError(
+            f"{path.name} needs the program ffmpeg, which is not installed: a .gif does not"
+        )
     return path
 
 
@@ -67,9 +69,26 @@ def _gif(path: Path, frames: list[np.ndarray], fps: float) -> None:
 
 def _mp4(path: Path, frames: list[np.ndarray], fps: float) -> None:
     high, wide, _ = frames[0].shape
-    size = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{wide}x{high}", "-r", f"{fps:g}", "-i", "-"]
+    size = [
+        "-f",
+        "rawvideo",
+        "-pix_fmt",
+        "rgb24",
+        "-s",
+        f"{wide}x{high}",
+        "-r",
+        f"{fps:g}",
+        "-i",
+        "-",
+    ]
     # even sides and this pixel format: what every player reads
     how = ["-vf", "crop=trunc(iw/2)*2:trunc(ih/2)*2", "-pix_fmt", "yuv420p", "-loglevel", "error"]
-    done = subprocess.run(["ffmpeg", "-y", *size, *how, str(path)], input=b"".join(f.tobytes() for f in frames), capture_output=True)
+    done = subprocess.run(
+        ["ffmpeg", "-y", *size, *how, str(path)],
+        input=b"".join(f.tobytes() for f in frames),
+        capture_output=True,
+    )
     if done.returncode:
-        raise RuntimeError(f"ffmpeg could not write {path}: {done.stderr.decode(errors='replace').strip()}")
+        raise RuntimeError(
+            f"ffmpeg could not write {path}: {done.stderr.decode(errors='replace').strip()}"
+        )

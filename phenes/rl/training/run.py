@@ -1,4 +1,6 @@
-"""The loop of `train`: chunks of generations, compiled as a whole where the environment is, each followed by a look at the mean policy."""
+"""The loop of `train`: chunks of generations, compiled as a whole where the environment is, each
+followed by a look at the mean policy.
+"""
 
 import dataclasses
 import time
@@ -31,7 +33,9 @@ Progress = Callable[[int, int, Curve | None], Any]
 
 
 class Outcome(NamedTuple):
-    """policy, theta: the last mean, or an earlier one if that is better on the same fresh episodes; value: its return there."""
+    """policy, theta: the last mean, or an earlier one if that is better on the same fresh episodes;
+    value: its return there.
+    """
 
     policy: Policy
     theta: Any
@@ -42,7 +46,13 @@ class Outcome(NamedTuple):
 
 
 def run(
-    learner: Learner, carry: Carry, about: dict[str, Any], target: float | None, path: Path | None, resume: bool, progress: Progress
+    learner: Learner,
+    carry: Carry,
+    about: dict[str, Any],
+    target: float | None,
+    path: Path | None,
+    resume: bool,
+    progress: Progress,
 ) -> Outcome:
     """From `carry`, or from the checkpoint at `path`, until the last generation or the target."""
     total = learner.settings.generations
@@ -65,10 +75,15 @@ def run(
             checkpoint.save(path, about, carry, best, curve)
         progress(curve.generations, total, curve)
         solved = _solved(curve, target, carry, look)
-    candidates = [(carry.policy, carry.state.q.mean), (carry.policy.with_scale(best.scale), best.theta)]
+    candidates = [
+        (carry.policy, carry.state.q.mean),
+        (carry.policy.with_scale(best.scale), best.theta),
+    ]
     values = [look(policy, theta, curve.generations + 1, PROOF) for policy, theta in candidates]
     which = int(np.nan_to_num(values, nan=-np.inf).argmax())
-    return Outcome(*candidates[which], values[which], curve, solved, before + time.perf_counter() - started)
+    return Outcome(
+        *candidates[which], values[which], curve, solved, before + time.perf_counter() - started
+    )
 
 
 def _best(carry: Carry, value: float) -> Best:
@@ -77,7 +92,11 @@ def _best(carry: Carry, value: float) -> Best:
 
 def _solved(curve: Curve, target: float | None, carry: Carry, look: Look) -> bool:
     """If the population or a look at the mean policy says so, that policy has to prove it."""
-    if target is None or curve.generations == 0 or max(curve.mean[-1], curve.deterministic[-1]) < target:
+    if (
+        target is None
+        or curve.generations == 0
+        or max(curve.mean[-1], curve.deterministic[-1]) < target
+    ):
         return False
     return look(carry.policy, carry.state.q.mean, curve.generations, PROOF) >= target
 
@@ -94,7 +113,9 @@ def _advance(learner: Learner) -> Callable[[Carry, int], tuple[Carry, list[Repor
         reports = []
         for _ in range(n):
             batch = ask(carry)
-            carry, report = tell(carry, batch._replace(x=_on_device(learner.sample(carry, batch), batch.theta.dtype)))
+            carry, report = tell(
+                carry, batch._replace(x=_on_device(learner.sample(carry, batch), batch.theta.dtype))
+            )
             reports.append(jax.tree.map(np.asarray, report))
         return carry, reports
 
@@ -112,11 +133,18 @@ def _listed(carry: Carry, reports: Report) -> tuple[Carry, list[Report]]:
 
 def _on_device(x: Any, dtype: Any) -> Any:
     """NumPy arrays of any precision as JAX arrays of one."""
-    return jax.tree.map(lambda leaf: jnp.asarray(leaf, dtype if np.issubdtype(np.asarray(leaf).dtype, np.floating) else None), x)
+    return jax.tree.map(
+        lambda leaf: jnp.asarray(
+            leaf, dtype if np.issubdtype(np.asarray(leaf).dtype, np.floating) else None
+        ),
+        x,
+    )
 
 
 def _look(learner: Learner) -> Look:
-    """The mean return of a policy; which episodes, depends on the generation alone. One small compiled program for looks and proofs."""
+    """The mean return of a policy; which episodes, depends on the generation alone. One small
+    compiled program for looks and proofs.
+    """
     stream = jax.random.fold_in(learner.key, EVALUATION)
 
     def look(policy: Policy, theta: Any, generation: int, episodes: int) -> float:
@@ -129,7 +157,9 @@ def _look(learner: Learner) -> Look:
 
 
 def _without_length(learner: Learner) -> Settings:
-    """Programs are found by settings and environment, which are compared by value: another seed, or more generations, need no other."""
+    """Programs are found by settings and environment, which are compared by value: another seed, or
+    more generations, need no other.
+    """
     return dataclasses.replace(learner.settings, generations=1)
 
 
@@ -149,4 +179,8 @@ def _some(settings: Settings, env: Any, key: Any, carry: Carry, n: int) -> tuple
 @eqx.filter_jit
 def _few(env: Any, key: Any, policy: Policy, theta: Any) -> Any:
     """Returns of a look: the same program for all estimators."""
-    return total(Trajectories(policy, env, deterministic=True).sample_all(key, jnp.broadcast_to(theta[None], (LOOKS, theta.size))))
+    return total(
+        Trajectories(policy, env, deterministic=True).sample_all(
+            key, jnp.broadcast_to(theta[None], (LOOKS, theta.size))
+        )
+    )

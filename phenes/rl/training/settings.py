@@ -1,4 +1,6 @@
-"""What a run of `train` is made of: one record of settings, the default for any environment, and the paper's."""
+"""What a run of `train` is made of: one record of settings, the default for any environment, and
+the paper's.
+"""
 
 import dataclasses
 from collections.abc import Callable
@@ -9,7 +11,15 @@ import jax.numpy as jnp
 from jaxtyping import Array
 
 from phenes import checks, weightings
-from phenes.rl.trajectories import ByTrajectory, Genotype, Reparameterised, ScoreAtMean, credited, curved_mix, linearised
+from phenes.rl.trajectories import (
+    ByTrajectory,
+    Genotype,
+    Reparameterised,
+    ScoreAtMean,
+    credited,
+    curved_mix,
+    linearised,
+)
 from phenes.weightings import Weighting
 
 SHORT = 300  # steps of an episode up to which the noise of a sum of scores is bearable
@@ -17,11 +27,14 @@ SHORT = 300  # steps of an episode up to which the noise of a sum of scores is b
 
 @dataclass(frozen=True)
 class Settings:
-    """sigma: spread of the search in theta, from the first value to the second over `decay` generations (a number stays).
+    """sigma: spread of the search in theta, from the first value to the second over `decay`
+    generations (a number stays).
 
-    action_noise: standard deviation of continuous actions in units of their bounds; None follows sigma. rate: of Adam. mirrored: pairs
-    m +- s xi that start from the same state. deterministic: individuals take their best action (for the genotype estimator). last: factor
-    of the first weights of the last layer; a small one begins in the middle of the actions, and none of them is beyond their bounds.
+    action_noise: standard deviation of continuous actions in units of their bounds; None follows
+    sigma. rate: of Adam. mirrored: pairs m +- s xi that start from the same state. deterministic:
+    individuals take their best action (for the genotype estimator). last: factor of the first
+    weights of the last layer; a small one begins in the middle of the actions, and none of them is
+    beyond their bounds.
     """
 
     estimator: ByTrajectory
@@ -50,41 +63,84 @@ class Settings:
     def spread(self) -> Callable[[Any], Array]:
         """sigma by generation."""
         first, last = self.sigma
-        return lambda generation: jnp.asarray(first + (last - first) * jnp.minimum(generation / self.decay, 1.0))
+        return lambda generation: jnp.asarray(
+            first + (last - first) * jnp.minimum(generation / self.decay, 1.0)
+        )
 
     def described(self) -> dict[str, Any]:
         """As JSON: what must be the same for a run to be gone on with."""
         plain = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
-        return {**plain, "estimator": repr(self.estimator), "weighting": getattr(self.weighting, "__qualname__", repr(self.weighting))}
+        return {
+            **plain,
+            "estimator": repr(self.estimator),
+            "weighting": getattr(self.weighting, "__qualname__", repr(self.weighting)),
+        }
 
 
 def default(spaces: Any) -> Settings:
-    """Needs no tuning: the estimator follows from the kind of actions and the length of an episode."""
+    """Needs no tuning: the estimator follows from the kind of actions and the length of an
+    episode.
+    """
     if spaces.n is not None:
         return Settings(curved_mix(32))
     common = {"popsize": 100, "hidden": (64, 64)}
     if spaces.limit <= SHORT:
-        # few steps: the score of the actions does, if they vary much more than theta does, and each is paid for what followed soon after it
+        # few steps: the score of the actions does, if they vary much more than theta does, and each
+        # is paid for what followed soon after it
         estimator = credited(Reparameterised(), discount=0.95)
-        return Settings(estimator, generations=400, sigma=(0.02, 0.02), rate=5e-3, action_noise=1.0, last=0.1, **common)
-    # whole returns, less what the first state promises; with half of this spread a seed of Swimmer stays where hardly anything moves
+        return Settings(
+            estimator,
+            generations=400,
+            sigma=(0.02, 0.02),
+            rate=5e-3,
+            action_noise=1.0,
+            last=0.1,
+            **common,
+        )
+    # whole returns, less what the first state promises; with half of this spread a seed of Swimmer
+    # stays where hardly anything moves
     estimator = credited(linearised(50, every_step=False), by_step=False)
     return Settings(estimator, sigma=(0.1, 0.1), rate=1e-2, action_noise=0.1, **common)
 
 
 def paper(spaces: Any) -> Settings:
-    """The paper's PAES: two hidden layers, Adam 1e-3, centred ranks, N = 100, the score at the mean (errata 17, 20)."""
-    common = {"popsize": 100, "rate": 1e-3, "weighting": weightings.centred_ranks, "normalise": False}
+    """The paper's PAES: two hidden layers, Adam 1e-3, centred ranks, N = 100, the score at the mean
+    (errata 17, 20).
+    """
+    common = {
+        "popsize": 100,
+        "rate": 1e-3,
+        "weighting": weightings.centred_ranks,
+        "normalise": False,
+    }
     if spaces.n is not None:
-        return Settings(ScoreAtMean(), generations=1000, hidden=(32, 32), sigma=(0.1, 0.1), **common)
+        return Settings(
+            ScoreAtMean(), generations=1000, hidden=(32, 32), sigma=(0.1, 0.1), **common
+        )
     swimmer = spaces.name.startswith("Swimmer")
     sigma, decay = ((0.2, 0.05), 5000) if swimmer else ((0.05, 0.01), 3000)
-    return Settings(ScoreAtMean(), generations=decay, hidden=(64, 64), sigma=sigma, decay=decay, action_noise=None, **common)
+    return Settings(
+        ScoreAtMean(),
+        generations=decay,
+        hidden=(64, 64),
+        sigma=sigma,
+        decay=decay,
+        action_noise=None,
+        **common,
+    )
 
 
 def paper_es(spaces: Any) -> Settings:
-    """The paper's ES: the same, with mirrored pairs and the genotype score; continuous actions without noise."""
-    return dataclasses.replace(paper(spaces), estimator=Genotype(), mirrored=True, deterministic=spaces.n is None)
+    """The paper's ES: the same, with mirrored pairs and the genotype score; continuous actions
+    without noise.
+    """
+    return dataclasses.replace(
+        paper(spaces), estimator=Genotype(), mirrored=True, deterministic=spaces.n is None
+    )
 
 
-PRESETS: dict[str | None, Callable[[Any], Settings]] = {None: default, "paper": paper, "paper-es": paper_es}
+PRESETS: dict[str | None, Callable[[Any], Settings]] = {
+    None: default,
+    "paper": paper,
+    "paper-es": paper_es,
+}

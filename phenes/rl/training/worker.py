@@ -1,7 +1,9 @@
-"""What a worker does in the two phases of a generation: it plays its individuals and keeps their trajectories, then it weighs them.
+"""What a worker does in the two phases of a generation: it plays its individuals and keeps their
+trajectories, then it weighs them.
 
-A part is known by its seed: mean, spread and policy of the search, the key, the generation, and which individuals. Theta is drawn on the
-worker. Whoever is asked to weigh a part that it does not hold, because another worker played it and died, plays it again: the same numbers.
+A part is known by its seed: mean, spread and policy of the search, the key, the generation, and
+which individuals. Theta is drawn on the worker. Whoever is asked to weigh a part that it does not
+hold, because another worker played it and died, plays it again: the same numbers.
 """
 
 import threading
@@ -28,7 +30,9 @@ from phenes.strategy import State, generation_keys
 
 
 class Job(NamedTuple):
-    """What stays the same from generation to generation. rest: (q, policy, estimator) with holes in the place of their arrays."""
+    """What stays the same from generation to generation. rest: (q, policy, estimator) with holes in
+    the place of their arrays.
+    """
 
     spec: Any
     options: dict[str, Any]
@@ -38,7 +42,9 @@ class Job(NamedTuple):
 
 
 class Part(NamedTuple):
-    """Individuals `own` of a generation of a run. arrays: those of (q, policy, estimator). Plain NumPy: it travels in any precision."""
+    """Individuals `own` of a generation of a run. arrays: those of (q, policy, estimator). Plain
+    NumPy: it travels in any precision.
+    """
 
     run: str
     number: int
@@ -51,7 +57,9 @@ class Part(NamedTuple):
 
 
 class Played(NamedTuple):
-    """Returns and steps of the individuals; seen: count, mean and variance of the observations; sums: see `Credited.sums`."""
+    """Returns and steps of the individuals; seen: count, mean and variance of the observations;
+    sums: see `Credited.sums`.
+    """
 
     f: Any
     steps: Any
@@ -60,7 +68,9 @@ class Played(NamedTuple):
 
 
 class Weighed(NamedTuple):
-    """The sum of what the individuals contribute, and of its squares (of pairs, if they are mirrored). again: it had to be played again."""
+    """The sum of what the individuals contribute, and of its squares (of pairs, if they are
+    mirrored). again: it had to be played again.
+    """
 
     g: np.ndarray
     square: float
@@ -109,7 +119,13 @@ def _scene(blob: bytes, part: Part) -> Scene:
     batch, for_x = _population(job.settings, key, carry, own)
     law = learner.law(carry)
     x = jax.tree.map(jnp.asarray, law.sample_some(for_x, batch.theta, own, job.settings.popsize))
-    return Scene(part.generation, law, q, estimator, batch._replace(x=x, f=jnp.asarray(total(x), q.mean.dtype)))
+    return Scene(
+        part.generation,
+        law,
+        q,
+        estimator,
+        batch._replace(x=x, f=jnp.asarray(total(x), q.mean.dtype)),
+    )
 
 
 def _environment(blob: bytes, job: Job) -> Host:
@@ -131,7 +147,11 @@ def _population(settings: Settings, key: Array, carry: Carry, own: Array) -> tup
 @eqx.filter_jit
 def _summary(estimator: Any, p: Trajectories, q: IsotropicGaussian, batch: Batch) -> Played:
     policy: Policy = p.policy
-    seen = None if policy.scale is None else Normaliser.of(batch.x.obs.astype(policy.scale.mean.dtype), batch.x.mask)
+    seen = (
+        None
+        if policy.scale is None
+        else Normaliser.of(batch.x.obs.astype(policy.scale.mean.dtype), batch.x.mask)
+    )
     sums = estimator.sums(p, q, batch) if isinstance(estimator, Credited) else None
     return Played(batch.f, jnp.sum(length(batch.x), dtype=jnp.int32), seen, sums)
 

@@ -1,4 +1,5 @@
-"""Gradient estimators on trajectories. One signature, as everywhere: `estimator(p, q, batch, w) -> g`, p a `Trajectories`.
+"""Gradient estimators on trajectories. One signature, as everywhere: `estimator(p, q, batch, w) ->
+g`, p a `Trajectories`.
 
 | estimator | unbiased | variance | cost beside one backward pass |
 |---|---|---|---|
@@ -10,8 +11,9 @@
 | linearised() | nearly | smallest | as mix |
 | ScoreAtMean() | no | small | - |
 
-Those of `phenes.estimators` that need log p alone (genotype, reparameterised, information_mix) work too. `credited` gives single steps a
-weight of their own: the reward that followed, less what was to be expected. `by_signal` chooses among several.
+Those of `phenes.estimators` that need log p alone (genotype, reparameterised, information_mix) work
+too. `credited` gives single steps a weight of their own: the reward that followed, less what was to
+be expected. `by_signal` chooses among several.
 """
 
 from phenes.rl.rollouts.trajectory import Trajectory, total

@@ -1,4 +1,6 @@
-"""What all estimators on trajectories share: a score for each individual, and the gradient as their weighted mean."""
+"""What all estimators on trajectories share: a score for each individual, and the gradient as their
+weighted mean.
+"""
 
 import abc
 from collections.abc import Callable
@@ -14,25 +16,39 @@ from phenes.batch import Batch
 from phenes.search.gaussian import IsotropicGaussian, replace
 
 Q = TypeVar("Q", bound=Any)
-AT_ONCE = 20_000  # steps in one batch: what they leave behind on the way through the network should stay in the cache
+# steps in one batch: what they leave behind on the way through the network should stay in the cache
+AT_ONCE = 20_000
 
 
 class ByTrajectory(eqx.Module):
-    """estimator(p, q, batch, w) -> g for `Trajectories` and `IsotropicGaussian` search with a fixed spread (its part of g is 0).
+    """estimator(p, q, batch, w) -> g for `Trajectories` and `IsotropicGaussian` search with a fixed
+    spread (its part of g is 0).
 
     g is the plain gradient d E W(f) / d mean; `metric.natural` multiplies it by s^2.
     """
 
     @abc.abstractmethod
-    def scores(self, p: Any, q: IsotropicGaussian, batch: Batch, weight: Float[Array, "n t"] | None = None) -> Float[Array, "n d"]:
-        """The score of each individual. weight: of each step, which must depend on x (and on the past) alone; None is 1."""
+    def scores(
+        self, p: Any, q: IsotropicGaussian, batch: Batch, weight: Float[Array, "n t"] | None = None
+    ) -> Float[Array, "n d"]:
+        """The score of each individual. weight: of each step, which must depend on x (and on the
+        past) alone; None is 1.
+        """
 
-    def contributions(self, p: Any, q: IsotropicGaussian, batch: Batch, w: Float[Array, " n"]) -> Float[Array, "n d"]:
-        """w_i s_i of each individual; the gradient is their mean. An individual whose score is not finite contributes nothing."""
+    def contributions(
+        self, p: Any, q: IsotropicGaussian, batch: Batch, w: Float[Array, " n"]
+    ) -> Float[Array, "n d"]:
+        """w_i s_i of each individual; the gradient is their mean. An individual whose score is not
+        finite contributes nothing.
+        """
         scores = self.scores(p, q, batch)
-        return jnp.where(jnp.all(jnp.isfinite(scores), axis=1, keepdims=True), w[:, None] * scores, 0.0)
+        return jnp.where(
+            jnp.all(jnp.isfinite(scores), axis=1, keepdims=True), w[:, None] * scores, 0.0
+        )
 
-    def advance(self, p: Any, q: IsotropicGaussian, batch: Batch, w: Float[Array, " n"]) -> "tuple[Float[Array, 'n d'], ByTrajectory]":
+    def advance(
+        self, p: Any, q: IsotropicGaussian, batch: Batch, w: Float[Array, " n"]
+    ) -> "tuple[Float[Array, 'n d'], ByTrajectory]":
         """What the individuals contribute, and the estimator with what it has learnt from them."""
         after = self.observe(p, q, batch) if hasattr(self, "observe") else self  # pyright: ignore[reportAttributeAccessIssue]
         return self.contributions(p, q, batch, w), after

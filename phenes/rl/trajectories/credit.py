@@ -1,7 +1,8 @@
 """Weights of single steps: the reward that followed, less what was to be expected in that state.
 
-A step cannot change what was paid before it, and what was to be expected does not depend on the action: taking both out leaves the mean
-of the gradient as it is. What is to be expected is learnt from past generations alone, by ridge regression on fixed features.
+A step cannot change what was paid before it, and what was to be expected does not depend on the
+action: taking both out leaves the mean of the gradient as it is. What is to be expected is learnt
+from past generations alone, by ridge regression on fixed features.
 """
 
 from typing import Any, NamedTuple
@@ -26,7 +27,9 @@ RIDGE = 1e-3
 
 
 class Value(eqx.Module):
-    """What is to be expected from (obs, time) on: linear in fixed features. gram and moment: running sums of past generations."""
+    """What is to be expected from (obs, time) on: linear in fixed features. gram and moment:
+    running sums of past generations.
+    """
 
     units: Float[Array, "o1 k"]
     gram: Float[Array, "m m"]
@@ -40,13 +43,18 @@ class Value(eqx.Module):
         m = 2 * obs_dim + FEATURES + 4
         return cls(units, jnp.zeros((m, m), dtype), jnp.zeros(m, dtype), jnp.zeros((), dtype))
 
-    def features(self, obs: Float[Array, "t o"], time: Float[Array, " t"], left: Float[Array, " t"]) -> Float[Array, "t m"]:
-        """left: how much of a constant reward is still to come. A state is worth in proportion to it: without this factor the last steps
-        before a time limit, which are worth next to nothing, would be the largest errors."""
+    def features(
+        self, obs: Float[Array, "t o"], time: Float[Array, " t"], left: Float[Array, " t"]
+    ) -> Float[Array, "t m"]:
+        """left: how much of a constant reward is still to come. A state is worth in proportion to
+        it: without this factor the last steps before a time limit, which are worth next to nothing,
+        would be the largest errors."""
         one = jnp.ones_like(time)
         powers = jnp.stack([one, time, time**2, time**3], axis=-1)
         hidden = jnp.tanh(jnp.concatenate([obs, one[:, None]], axis=-1) @ self.units)
-        return jnp.concatenate([powers, left[:, None] * jnp.concatenate([obs, obs**2, hidden], axis=-1)], axis=-1)
+        return jnp.concatenate(
+            [powers, left[:, None] * jnp.concatenate([obs, obs**2, hidden], axis=-1)], axis=-1
+        )
 
     def fitted(self) -> Float[Array, " m"]:
         """The coefficients; 0 before there are data."""
@@ -56,7 +64,9 @@ class Value(eqx.Module):
 
 
 class Sums(NamedTuple):
-    """What `credited` has to know of a population, as sums over individuals. normal: F'F and F'y; square: of the weights."""
+    """What `credited` has to know of a population, as sums over individuals. normal: F'F and F'y;
+    square: of the weights.
+    """
 
     normal: Float[Array, "m m1"]
     steps: Float[Array, ""]
@@ -80,12 +90,20 @@ class Credited(ByTrajectory):
     size: Float[Array, ""] | None = eqx.field(default=None, repr=False)
 
     def start(self, p: Any, q: IsotropicGaussian, batch: Batch) -> "Credited":
-        inner = self.estimator.start(p, q, batch) if hasattr(self.estimator, "start") else self.estimator  # pyright: ignore
+        inner = (
+            self.estimator.start(p, q, batch)
+            if hasattr(self.estimator, "start")
+            else self.estimator
+        )  # pyright: ignore
         return self._with(inner, Value.start(batch.x.obs.shape[-1], q.mean.dtype))
 
     def observe(self, p: Any, q: IsotropicGaussian, batch: Batch) -> "Credited":
         """Learn from a generation, after its gradient was taken."""
-        inner = self.estimator.observe(p, q, batch) if hasattr(self.estimator, "observe") else self.estimator  # pyright: ignore
+        inner = (
+            self.estimator.observe(p, q, batch)
+            if hasattr(self.estimator, "observe")
+            else self.estimator
+        )  # pyright: ignore
         return self._with(inner, self._learnt(self.sums(p, q, batch)))
 
     def learnt(self, sums: Sums) -> "Credited":
@@ -110,7 +128,11 @@ class Credited(ByTrajectory):
         new = eqx.tree_at(
             lambda v: (v.gram, v.moment, v.mass),
             value,
-            (keep * value.gram + sums.normal[:, :-1], keep * value.moment + sums.normal[:, -1], keep * value.mass + sums.steps),
+            (
+                keep * value.gram + sums.normal[:, :-1],
+                keep * value.moment + sums.normal[:, -1],
+                keep * value.mass + sums.steps,
+            ),
         )
         return jax.tree.map(lambda a, b: jnp.where(good, a, b), new, value)
 
@@ -119,7 +141,9 @@ class Credited(ByTrajectory):
         if not self.standardise:
             return advantage
         steps = jnp.sum(x.mask.astype(advantage.dtype))
-        size = Sums(advantage, steps, jnp.sum(advantage**2)).size if self.size is None else self.size
+        size = (
+            Sums(advantage, steps, jnp.sum(advantage**2)).size if self.size is None else self.size
+        )
         return advantage / jnp.where(size > 0, size, 1.0)
 
     def _advantage(self, p: Any, x: Trajectory) -> Float[Array, "n t"]:
@@ -132,22 +156,41 @@ class Credited(ByTrajectory):
             advantage = jnp.where(x.mask, advantage[:, :1], 0.0)
         return jnp.where(jnp.isfinite(advantage), advantage, 0.0)
 
-    def scores(self, p: Any, q: IsotropicGaussian, batch: Batch, weight: Float[Array, "n t"] | None = None) -> Float[Array, "n d"]:
-        return self.estimator.scores(p, q, batch, self.weights(p, batch.x) if weight is None else weight)
+    def scores(
+        self, p: Any, q: IsotropicGaussian, batch: Batch, weight: Float[Array, "n t"] | None = None
+    ) -> Float[Array, "n d"]:
+        return self.estimator.scores(
+            p, q, batch, self.weights(p, batch.x) if weight is None else weight
+        )
 
-    def contributions(self, p: Any, q: IsotropicGaussian, batch: Batch, w: Float[Array, " n"]) -> Float[Array, "n d"]:
+    def contributions(
+        self, p: Any, q: IsotropicGaussian, batch: Batch, w: Float[Array, " n"]
+    ) -> Float[Array, "n d"]:
         """The steps have their own weights; those of the population are not used."""
         weight = self.weights(p, batch.x)
         if self.by_step:
-            return jnp.nan_to_num(self.estimator.scores(p, q, batch, weight), posinf=0.0, neginf=0.0)
-        return self.estimator.contributions(p, q, batch, weight[:, 0])  # one weight for all steps: one pass less
+            return jnp.nan_to_num(
+                self.estimator.scores(p, q, batch, weight), posinf=0.0, neginf=0.0
+            )
+        # one weight for all steps: one pass less
+        return self.estimator.contributions(p, q, batch, weight[:, 0])
 
     def sized(self, size: Float[Array, ""]) -> "Credited":
         """For a part of a population whose weights have this size."""
-        return Credited(self.estimator, self.discount, self.memory, self.standardise, self.by_step, self.value, size)
+        return Credited(
+            self.estimator,
+            self.discount,
+            self.memory,
+            self.standardise,
+            self.by_step,
+            self.value,
+            size,
+        )
 
     def _with(self, estimator: ByTrajectory, value: Value) -> "Credited":
-        return Credited(estimator, self.discount, self.memory, self.standardise, self.by_step, value)
+        return Credited(
+            estimator, self.discount, self.memory, self.standardise, self.by_step, value
+        )
 
     def _to_go(self, x: Trajectory, dtype: Any) -> Float[Array, "n t"]:
         reward = jnp.where(x.mask & jnp.isfinite(x.reward), x.reward, 0.0).astype(dtype)
@@ -158,34 +201,52 @@ class Credited(ByTrajectory):
 
         return lax.scan(back, jnp.zeros_like(reward[:, 0]), reward.T, reverse=True)[1].T
 
-    def _seen(self, p: Any, x: Trajectory) -> tuple[Float[Array, "t o"], Float[Array, " t"], Float[Array, " t"]]:
-        """Observations at their common scale, the time from 0 to 1, and how much of a constant reward is still to come, from 1 to 0."""
+    def _seen(
+        self, p: Any, x: Trajectory
+    ) -> tuple[Float[Array, "t o"], Float[Array, " t"], Float[Array, " t"]]:
+        """Observations at their common scale, the time from 0 to 1, and how much of a constant
+        reward is still to come, from 1 to 0.
+        """
         scale: Normaliser | None = p.policy.scale
         obs = x.obs if scale is None else jax.vmap(scale)(x.obs)
         limit = getattr(getattr(p.env, "spaces", None), "limit", x.mask.shape[0])
         step = jnp.arange(x.mask.shape[0], dtype=obs.dtype)
-        left = 1 - step / limit if self.discount == 1 else (1 - self.discount ** (limit - step)) / (1 - self.discount**limit)
+        left = (
+            1 - step / limit
+            if self.discount == 1
+            else (1 - self.discount ** (limit - step)) / (1 - self.discount**limit)
+        )
         return obs, step / limit, left
 
     def _value(self) -> Value:
         if self.value is None:
-            raise ValueError("credited learns from past generations: call start first, or leave it to phenes.es")
+            raise ValueError(
+                "credited learns from past generations: call start first, or leave it to phenes.es"
+            )
         return self.value
 
 
 def credited(
-    estimator: ByTrajectory, discount: float = 1.0, memory: float = 0.8, standardise: bool = True, by_step: bool = True
+    estimator: ByTrajectory,
+    discount: float = 1.0,
+    memory: float = 0.8,
+    standardise: bool = True,
+    by_step: bool = True,
 ) -> Credited:
-    """`estimator` with the reward to go less its expectation as the weight of each step; the weights of the population are not used.
+    """`estimator` with the reward to go less its expectation as the weight of each step; the
+    weights of the population are not used.
 
-    As unbiased as the estimator for the gradient of E f, with discount 1 and standardise False. standardise: divide by the root mean square
-    of the weights, a bias of O(1/N). discount: below 1 it looks less far ahead, a bias for less variance. memory: the share of what was
-    learnt of the expected reward that is kept from generation to generation. by_step False: one weight for the whole episode, its return
-    less what was to be expected from its first state.
+    As unbiased as the estimator for the gradient of E f, with discount 1 and standardise False.
+    standardise: divide by the root mean square of the weights, a bias of O(1/N). discount: below 1
+    it looks less far ahead, a bias for less variance. memory: the share of what was learnt of the
+    expected reward that is kept from generation to generation. by_step False: one weight for the
+    whole episode, its return less what was to be expected from its first state.
     """
     if not isinstance(estimator, ByTrajectory):
         raise ValueError(f"estimator must be one of trajectories, such as mix(), got {estimator!r}")
     if not (0 < discount <= 1 and 0 <= memory < 1):
-        raise ValueError(f"discount must be in (0, 1] and memory in [0, 1), got {discount} and {memory}")
+        raise ValueError(
+            f"discount must be in (0, 1] and memory in [0, 1), got {discount} and {memory}"
+        )
     checks.function("estimator", estimator, "phenes.rl.trajectories.mix()")
     return Credited(estimator, discount, memory, standardise, by_step)

@@ -1,11 +1,14 @@
-"""The mix with A at theta_i itself, where the policy acted, and the divergence that makes it unbiased.
+"""The mix with A at theta_i itself, where the policy acted, and the divergence that makes it
+unbiased.
 
-By Stein's identity E[Phi D - div Phi | x] = 0 for every smooth matrix Phi(theta, x), D = s_q - s_p. With Phi = A = J~' B J~,
-B = (I/s^2 + J~ J~')^-1 and J~ at theta_i (the factor L of the Fisher information stays at the mean),
+By Stein's identity E[Phi D - div Phi | x] = 0 for every smooth matrix Phi(theta, x), D = s_q - s_p.
+With Phi = A = J~' B J~, B = (I/s^2 + J~ J~')^-1 and J~ at theta_i (the factor L of the Fisher
+information stays at the mean),
 
     div A = q - A q + J~' B [tr(H_r (I - A))]_r ,     q = sum_rr' B_rr' H_r J~_r' ,
 
-H_r the Hessian of row r. q is half the gradient of tr(B J~ J~') with B held fixed; the traces take random probes.
+H_r the Hessian of row r. q is half the gradient of tr(B J~ J~') with B held fixed; the traces take
+random probes.
 """
 
 from typing import Any
@@ -30,7 +33,9 @@ class CurvedMix(ByTrajectory):
     states: int = eqx.field(static=True)
     probes: int = eqx.field(static=True)
 
-    def scores(self, p: Any, q: IsotropicGaussian, batch: Batch, weight: Float[Array, "n t"] | None = None) -> Float[Array, "n d"]:
+    def scores(
+        self, p: Any, q: IsotropicGaussian, batch: Batch, weight: Float[Array, "n t"] | None = None
+    ) -> Float[Array, "n d"]:
         m, s2, policy = q.mean, jnp.exp(2 * q.log_std), p.policy
 
         def one(theta, x, weight, key):
@@ -40,22 +45,37 @@ class CurvedMix(ByTrajectory):
             root = inner(rows.dot(rows), s2)
             B = solve(root, jnp.eye(root.shape[0], dtype=root.dtype))
             q_plain = _turn(policy, theta, chosen, B)
-            q_weighed = q_plain if weight is None else _turn(policy, theta, chosen, chosen.each_row(weight)[:, None] * B)
+            q_weighed = (
+                q_plain
+                if weight is None
+                else _turn(policy, theta, chosen, chosen.each_row(weight)[:, None] * B)
+            )
             c = _traces(policy, theta, chosen, B, jax.random.split(key, self.probes))
             u = B @ (chosen.up(policy, theta, (theta - m) / s2 - s_p.plain + q_plain) - c)
             return s_p.total - q_weighed + chosen.down(policy, theta, chosen.weighed(u, weight))
 
-        keys = batch.key if batch.key.ndim else jax.random.split(batch.key, batch.theta.shape[0])  # one for each, or for all
+        # one for each, or for all
+        keys = batch.key if batch.key.ndim else jax.random.split(batch.key, batch.theta.shape[0])
         return individually(one, *along(batch), batch.theta, batch.x, weight, keys)
 
 
-def _turn(policy: Policy, theta: Float[Array, " d"], chosen: Chosen, B: Float[Array, "rows rows"]) -> Float[Array, " d"]:
+def _turn(
+    policy: Policy, theta: Float[Array, " d"], chosen: Chosen, B: Float[Array, "rows rows"]
+) -> Float[Array, " d"]:
     """sum_rr' B_rr' H_r J~_r', the slope of sum_rr' B_rr' J~_r . J~_r' in the first of the two."""
     here = policy.features(theta, chosen.obs, chosen.L)
-    return jax.grad(lambda theta: jnp.sum(B * policy.features(theta, chosen.obs, chosen.L).dot(here)))(theta)
+    return jax.grad(
+        lambda theta: jnp.sum(B * policy.features(theta, chosen.obs, chosen.L).dot(here))
+    )(theta)
 
 
-def _traces(policy: Policy, theta: Float[Array, " d"], chosen: Chosen, B: Float[Array, "rows rows"], keys: PRNGKeyArray) -> Array:
+def _traces(
+    policy: Policy,
+    theta: Float[Array, " d"],
+    chosen: Chosen,
+    B: Float[Array, "rows rows"],
+    keys: PRNGKeyArray,
+) -> Array:
     """tr(H_r (I - A)) of each row, without bias: v' H_r (I - A) v with random signs v."""
 
     def one(key):
@@ -68,8 +88,10 @@ def _traces(policy: Policy, theta: Float[Array, " d"], chosen: Chosen, B: Float[
 
 
 def curved_mix(states: int = STATES, probes: int = 1) -> CurvedMix:
-    """Unbiased, whatever the policy, and of all unbiased estimators the one with the smallest variance where episodes are long.
+    """Unbiased, whatever the policy, and of all unbiased estimators the one with the smallest
+    variance where episodes are long.
 
-    states: so many of a trajectory stand for all of it in A. probes: random directions for the divergence.
+    states: so many of a trajectory stand for all of it in A. probes: random directions for the
+    divergence.
     """
     return CurvedMix(checks.count("states", states), checks.count("probes", probes))

@@ -1,7 +1,9 @@
-"""p_theta(x) for trajectories: the policy theta acts in an environment, x is what it saw, did and got.
+"""p_theta(x) for trajectories: the policy theta acts in an environment, x is what it saw, did and
+got.
 
-log p is that of the actions. The environment's own part does not depend on theta and is left out, as scores do; with it, every estimator
-of `phenes.estimators` that needs d log p / d theta works on trajectories.
+log p is that of the actions. The environment's own part does not depend on theta and is left out,
+as scores do; with it, every estimator of `phenes.estimators` that needs d log p / d theta works on
+trajectories.
 """
 
 from typing import Any
@@ -16,7 +18,8 @@ from phenes.rl.rollouts.trajectory import Trajectory
 
 
 class Trajectories(eqx.Module):
-    """policy: of all individuals, which differ in theta alone. env: something that plays, `phenes.rl.rollouts.load("CartPole-v1")`.
+    """policy: of all individuals, which differ in theta alone. env: something that plays,
+    `phenes.rl.rollouts.load("CartPole-v1")`.
 
     paired: individual i and i + N/2 (a mirrored pair) start from the same state.
     """
@@ -33,12 +36,16 @@ class Trajectories(eqx.Module):
         """The random numbers of individual i depend on the key and i alone."""
         return self.sample_some(key, theta, jnp.arange(theta.shape[0]), theta.shape[0])
 
-    def sample_some(self, key: PRNGKeyArray, theta: Float[Array, "k d"], own: Int[Array, " k"], n: int) -> Trajectory:
+    def sample_some(
+        self, key: PRNGKeyArray, theta: Float[Array, "k d"], own: Int[Array, " k"], n: int
+    ) -> Trajectory:
         """Individuals `own` of a population of n, as they are in the whole."""
         for_actions, for_start = jax.random.split(key)
         starts = individual_keys(for_start, own % (n // 2) if self.paired else own)
         keys = individual_keys(for_actions, own)
-        return self.env.play(self.policy, theta, keys, initial_keys=starts, deterministic=self.deterministic)
+        return self.env.play(
+            self.policy, theta, keys, initial_keys=starts, deterministic=self.deterministic
+        )
 
     def log_prob(self, x: Trajectory, theta: Float[Array, " d"]) -> Float[Array, ""]:
         """sum_t log pi_theta(a_t | s_t)."""

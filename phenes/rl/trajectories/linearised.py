@@ -2,7 +2,8 @@
 
     g = J' (sa^2 I + s^2 J J')^-1 (J dtheta + sa eta) = J_m'e + A (s_q - J_m'e)      (the second form is for actions of any law)
 
-is E[dtheta / s^2 | actions] if the output were linear in theta: exact for linear policies with Gaussian actions, where it equals `mix`.
+is E[dtheta / s^2 | actions] if the output were linear in theta: exact for linear policies with
+Gaussian actions, where it equals `mix`.
 """
 
 from typing import Any
@@ -26,7 +27,9 @@ class Linearised(ByTrajectory):
     states: int = eqx.field(static=True)
     every_step: bool = eqx.field(static=True)
 
-    def scores(self, p: Any, q: IsotropicGaussian, batch: Batch, weight: Float[Array, "n t"] | None = None) -> Float[Array, "n d"]:
+    def scores(
+        self, p: Any, q: IsotropicGaussian, batch: Batch, weight: Float[Array, "n t"] | None = None
+    ) -> Float[Array, "n d"]:
         m, s2, policy = q.mean, jnp.exp(2 * q.log_std), p.policy
 
         def one(theta, x, weight):
@@ -40,9 +43,11 @@ class Linearised(ByTrajectory):
 
 
 def linearised(states: int = STATES, every_step: bool = True) -> Linearised:
-    """BIASED, a little where the policy is nearly linear within the spread of the search, and of the smallest variance there is.
+    """BIASED, a little where the policy is nearly linear within the spread of the search, and of
+    the smallest variance there is.
 
-    states: so many of a trajectory stand for all of it in A. every_step: the score takes all steps; else it takes the same few, which
-    leaves g no direction in which A cannot damp it: for long episodes.
+    states: so many of a trajectory stand for all of it in A. every_step: the score takes all steps;
+    else it takes the same few, which leaves g no direction in which A cannot damp it: for long
+    episodes.
     """
     return Linearised(checks.count("states", states), every_step)

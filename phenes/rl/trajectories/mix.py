@@ -1,9 +1,10 @@
-"""The information mix with the whole matrix (docs/estimators/information_mix.md): g = s_p + A (s_q - s_p),
-A = J~' (I/s^2 + J~ J~')^-1 J~ at the mean.
+"""The information mix with the whole matrix (docs/estimators/information_mix.md): g = s_p + A (s_q
+- s_p), A = J~' (I/s^2 + J~ J~')^-1 J~ at the mean.
 
-Given x, s_q - s_p is minus the slope of the log posterior of theta and has mean 0; so has any matrix that depends on x alone times it.
-With A = J~'J~ (I/s^2 + J~'J~)^-1, which is the same by the push-through identity, nothing of theta is left in g if the policy is linear and
-its actions are Gaussian: g is then the exact Rao-Blackwellisation.
+Given x, s_q - s_p is minus the slope of the log posterior of theta and has mean 0; so has any
+matrix that depends on x alone times it. With A = J~'J~ (I/s^2 + J~'J~)^-1, which is the same by the
+push-through identity, nothing of theta is left in g if the policy is linear and its actions are
+Gaussian: g is then the exact Rao-Blackwellisation.
 """
 
 from typing import Any
@@ -27,7 +28,9 @@ class Mix(ByTrajectory):
 
     states: int = eqx.field(static=True)
 
-    def scores(self, p: Any, q: IsotropicGaussian, batch: Batch, weight: Float[Array, "n t"] | None = None) -> Float[Array, "n d"]:
+    def scores(
+        self, p: Any, q: IsotropicGaussian, batch: Batch, weight: Float[Array, "n t"] | None = None
+    ) -> Float[Array, "n d"]:
         m, s2, policy = q.mean, jnp.exp(2 * q.log_std), p.policy
 
         def one(theta, x, weight):
@@ -43,7 +46,8 @@ class Mix(ByTrajectory):
 def mix(states: int = STATES) -> Mix:
     """Unbiased, whatever the policy. states: so many of a trajectory stand for all of it in A.
 
-    Far from linear, s_p has more variance than its model J~'J~: on long episodes the mix may then be worse than s_q (see `guarded_mix`).
+    Far from linear, s_p has more variance than its model J~'J~: on long episodes the mix may then
+    be worse than s_q (see `guarded_mix`).
     """
     return Mix(checks.count("states", states))
 
@@ -61,21 +65,38 @@ class GuardedMix(ByTrajectory):
         return GuardedMix(self.states, self.memory, zero, zero[0])
 
     def observe(self, p: Any, q: IsotropicGaussian, batch: Batch) -> "GuardedMix":
-        """Learn how far s_p is from its linear model, after the gradient of the generation was taken."""
+        """Learn how far s_p is from its linear model, after the gradient of the generation was
+        taken.
+        """
 
         def one(theta, x):
-            return scored(p.policy, theta, x, None).total - at_mean(p.policy, q.mean, theta, x, None, None).total
+            return (
+                scored(p.policy, theta, x, None).total
+                - at_mean(p.policy, q.mean, theta, x, None, None).total
+            )
 
         layers = jnp.asarray(p.policy.layers())
         square = jnp.mean(individually(one, *along(batch), batch.theta, batch.x) ** 2, axis=0)
         square = jnp.where(jnp.isfinite(square), square, 0.0)
-        v = jax.ops.segment_sum(square, layers, self.excess.size) / jnp.bincount(layers, length=self.excess.size).astype(square.dtype)
+        v = jax.ops.segment_sum(square, layers, self.excess.size) / jnp.bincount(
+            layers, length=self.excess.size
+        ).astype(square.dtype)
         keep = self.memory
-        return GuardedMix(self.states, self.memory, keep * self.excess + (1 - keep) * v, keep * self.mass + (1 - keep))
+        return GuardedMix(
+            self.states,
+            self.memory,
+            keep * self.excess + (1 - keep) * v,
+            keep * self.mass + (1 - keep),
+        )
 
-    def scores(self, p: Any, q: IsotropicGaussian, batch: Batch, weight: Float[Array, "n t"] | None = None) -> Float[Array, "n d"]:
+    def scores(
+        self, p: Any, q: IsotropicGaussian, batch: Batch, weight: Float[Array, "n t"] | None = None
+    ) -> Float[Array, "n d"]:
         if self.excess is None:
-            raise ValueError("guarded_mix learns from past generations: call start and observe first, or leave both to phenes.es")
+            raise ValueError(
+                "guarded_mix learns from past generations: call start and observe first, or leave"
+                " both to phenes.es"
+            )
         m, s2, policy = q.mean, jnp.exp(2 * q.log_std), p.policy
         known = self.mass > 0
         v = self.excess / jnp.where(known, self.mass, 1.0)
@@ -87,16 +108,25 @@ class GuardedMix(ByTrajectory):
             D = (theta - m) / s2 - s_p.plain
             chosen = choose(policy, m, x, self.states)
             rows = policy.features(m, chosen.obs, chosen.L)
-            # A = I - Q/s^2 + Q J~' (I + J~ Q J~')^-1 J~ Q / s^2: the linear model J~'J~ with v more on the diagonal
-            u = solve(inner(rows.dot(rows, by_array), jnp.ones_like(s2)), chosen.up(policy, m, Q * D))
-            return s_p.total + s_p.mean_weight * (1 - Q / s2) * D + Q / s2 * chosen.down(policy, m, chosen.weighed(u, weight))
+            # A = I - Q/s^2 + Q J~' (I + J~ Q J~')^-1 J~ Q / s^2: the linear model J~'J~ with v more
+            # on the diagonal
+            u = solve(
+                inner(rows.dot(rows, by_array), jnp.ones_like(s2)), chosen.up(policy, m, Q * D)
+            )
+            return (
+                s_p.total
+                + s_p.mean_weight * (1 - Q / s2) * D
+                + Q / s2 * chosen.down(policy, m, chosen.weighed(u, weight))
+            )
 
         return individually(one, *along(batch), batch.theta, batch.x, weight)
 
 
 def guarded_mix(states: int = STATES, memory: float = 0.9) -> GuardedMix:
-    """`mix` with what s_p varies beyond its linear model, v = mean square of (J_i - J_m)'e for each parameter array, counted as noise.
+    """`mix` with what s_p varies beyond its linear model, v = mean square of (J_i - J_m)'e for each
+    parameter array, counted as noise.
 
-    v is learnt from past generations, so that it stays unbiased; before the first it is the genotype score.
+    v is learnt from past generations, so that it stays unbiased; before the first it is the
+    genotype score.
     """
     return GuardedMix(checks.count("states", states), memory)

@@ -1,4 +1,6 @@
-"""The plain scores: of the search law, of the actions at theta_i, and of the actions at the mean."""
+"""The plain scores: of the search law, of the actions at theta_i, and of the actions at the
+mean.
+"""
 
 from typing import Any
 
@@ -11,21 +13,31 @@ from phenes.search.gaussian import IsotropicGaussian
 
 
 class Genotype(ByTrajectory):
-    """s_q = (theta_i - m) / s^2: the evolution strategy, which looks at the return alone. Unbiased."""
+    """s_q = (theta_i - m) / s^2: the evolution strategy, which looks at the return alone.
+    Unbiased.
+    """
 
-    def scores(self, p: Any, q: IsotropicGaussian, batch: Batch, weight: Float[Array, "n t"] | None = None) -> Float[Array, "n d"]:
+    def scores(
+        self, p: Any, q: IsotropicGaussian, batch: Batch, weight: Float[Array, "n t"] | None = None
+    ) -> Float[Array, "n d"]:
         if weight is not None:
-            raise ValueError("weights of single steps need a score of single steps, which the genotype score has not")
+            raise ValueError(
+                "weights of single steps need a score of single steps, which the genotype score"
+                " has not"
+            )
         return q.covariance.solve(batch.theta - q.mean[None])
 
 
 class Reparameterised(ByTrajectory):
     """s_p = sum_t d log pi(a_t | s_t) / d theta at theta_i, never at the mean (errata 16-19).
 
-    Unbiased. Worse than the genotype score when the actions say more about theta than the search law does: long episodes, little noise.
+    Unbiased. Worse than the genotype score when the actions say more about theta than the search
+    law does: long episodes, little noise.
     """
 
-    def scores(self, p: Any, q: IsotropicGaussian, batch: Batch, weight: Float[Array, "n t"] | None = None) -> Float[Array, "n d"]:
+    def scores(
+        self, p: Any, q: IsotropicGaussian, batch: Batch, weight: Float[Array, "n t"] | None = None
+    ) -> Float[Array, "n d"]:
         def one(theta, x, weight):
             return scored(p.policy, theta, x, weight).total
 
@@ -33,12 +45,16 @@ class Reparameterised(ByTrajectory):
 
 
 class ScoreAtMean(ByTrajectory):
-    """sum_t d log pi(a_t | s_t) / d theta at the mean m, for actions that theta_i took: the paper's text (erratum 17).
+    """sum_t d log pi(a_t | s_t) / d theta at the mean m, for actions that theta_i took: the paper's
+    text (erratum 17).
 
-    BIASED, by many times the gradient on long episodes, and here because the paper's experiments are.
+    BIASED, by many times the gradient on long episodes, and here because the paper's experiments
+    are.
     """
 
-    def scores(self, p: Any, q: IsotropicGaussian, batch: Batch, weight: Float[Array, "n t"] | None = None) -> Float[Array, "n d"]:
+    def scores(
+        self, p: Any, q: IsotropicGaussian, batch: Batch, weight: Float[Array, "n t"] | None = None
+    ) -> Float[Array, "n d"]:
         def one(x, weight):
             return scored(p.policy, q.mean, x, weight).total
 

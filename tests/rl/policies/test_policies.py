@@ -35,7 +35,9 @@ def fisher(head, out, actions, chance):
 def test_softmax_factor_is_a_root_of_the_fisher_information(k, key):
     head, out = Softmax(k), jax.random.normal(key, (k,))
     L = head.factor(out)
-    np.testing.assert_allclose(L @ L.T, fisher(head, out, jnp.arange(k), jax.nn.softmax(out)), atol=1e-12)
+    np.testing.assert_allclose(
+        L @ L.T, fisher(head, out, jnp.arange(k), jax.nn.softmax(out)), atol=1e-12
+    )
     assert L.shape == (k, 1 if k == 2 else k)
     assert int(head.mode(out)) == int(jnp.argmax(out))
 
@@ -43,7 +45,13 @@ def test_softmax_factor_is_a_root_of_the_fisher_information(k, key):
 def test_softmax_draws_with_its_probabilities(key):
     """Within 4 standard errors, 100,000 draws."""
     head, out, n = Softmax(3), jnp.asarray([0.5, -1.0, 0.2]), 100_000
-    drawn = np.bincount(np.asarray(jax.vmap(head.sample, in_axes=(0, None))(jax.random.split(key, n), out)), minlength=3) / n
+    drawn = (
+        np.bincount(
+            np.asarray(jax.vmap(head.sample, in_axes=(0, None))(jax.random.split(key, n), out)),
+            minlength=3,
+        )
+        / n
+    )
     pi = np.asarray(jax.nn.softmax(out))
     assert np.all(np.abs(drawn - pi) < 4 * np.sqrt(pi * (1 - pi) / n))
 
@@ -52,9 +60,12 @@ def test_normal_scales_and_clips_after_the_action_whose_score_is_taken():
     head = Normal([0.5, 0.2], BOX.low, BOX.high)
     action = jnp.asarray([3.0, 30.0])
     np.testing.assert_allclose(head.to_env(action), [4.0, 30.0])
-    np.testing.assert_allclose(head.to_env(jnp.asarray([[0.0, 0.0], [-0.5, 2.0]])), [[1.0, 0.0], [-0.5, 2.0]])
+    np.testing.assert_allclose(
+        head.to_env(jnp.asarray([[0.0, 0.0], [-0.5, 2.0]])), [[1.0, 0.0], [-0.5, 2.0]]
+    )
     out = jnp.asarray([1.0, 29.0])
-    np.testing.assert_allclose(jax.grad(head.log_prob)(out, action), [(3.0 - 1.0) / 0.25, 1 / 0.04])  # not that of the clipped 1.0
+    # not that of the clipped 1.0
+    np.testing.assert_allclose(jax.grad(head.log_prob)(out, action), [(3.0 - 1.0) / 0.25, 1 / 0.04])
     np.testing.assert_allclose(head.factor(out) @ head.factor(out).T, np.diag([4.0, 25.0]))
     np.testing.assert_allclose(head.with_std(0.1).std, [0.1, 0.1])
     np.testing.assert_allclose(head.mode(out), out)
@@ -78,24 +89,35 @@ def test_scale_is_that_of_all_that_was_seen(key):
         scale = scale.update(obs[part], mask[part])
     seen = np.asarray(obs)[np.asarray(mask)]
     seen = seen[np.isfinite(seen).all(axis=1)]
-    np.testing.assert_allclose([scale.mean, scale.var], [seen.mean(axis=0), seen.var(axis=0)], rtol=1e-12)
+    np.testing.assert_allclose(
+        [scale.mean, scale.var], [seen.mean(axis=0), seen.var(axis=0)], rtol=1e-12
+    )
     assert float(scale.count) == len(seen) == 12
     again = scale.update(obs, jnp.zeros_like(mask))
     assert eqx.tree_equal(again, scale)
     assert float(scale(1e9 * jnp.ones(5)).max()) == 10.0
 
 
-@pytest.mark.parametrize("net", [MLP(jax.random.key(1), 4, 3, (5, 6)), Bent(jnp.ones((3, 4)) / 3, jnp.asarray([1, 0, 3, 2]))])
+@pytest.mark.parametrize(
+    "net",
+    [MLP(jax.random.key(1), 4, 3, (5, 6)), Bent(jnp.ones((3, 4)) / 3, jnp.asarray([1, 0, 3, 2]))],
+)
 def test_inner_products_of_rows(net, key):
-    """Of the network's own kind and of any other, scaled or not, with observations at their scale."""
-    scale = Normaliser.start(4).update(2.0 + jax.random.normal(key, (1, 9, 4)), jnp.ones((1, 9), bool))
+    """Of the network's own kind and of any other, scaled or not, with observations at their
+    scale.
+    """
+    scale = Normaliser.start(4).update(
+        2.0 + jax.random.normal(key, (1, 9, 4)), jnp.ones((1, 9), bool)
+    )
     made, theta = from_network(net, Softmax(3), scale)
     obs, L = jax.random.normal(key, (7, 4)), jax.random.normal(key, (7, 3, 2))
     J = jnp.einsum("rkc,rkd->rcd", L, jax.jacrev(made.outputs)(theta, obs)).reshape(14, -1)
     rows = made.features(theta, obs, L)
     np.testing.assert_allclose(rows.dot(rows), J @ J.T, atol=1e-12)
     each = jnp.arange(1.0, 2.0 + made.layers().max())
-    np.testing.assert_allclose(rows.dot(rows, each), (J * each[made.layers()][None]) @ J.T, atol=1e-12)
+    np.testing.assert_allclose(
+        rows.dot(rows, each), (J * each[made.layers()][None]) @ J.T, atol=1e-12
+    )
 
 
 @pytest.mark.parametrize("spaces", [DISCRETE, BOX], ids=["discrete", "box"])
@@ -134,5 +156,7 @@ def test_a_quiet_start_says_little_and_nothing_else_changes(key):
     calm = quiet(made, theta, 0.1)
     np.testing.assert_allclose(made.outputs(calm, obs), 0.1 * made.outputs(theta, obs), rtol=1e-9)
     np.testing.assert_array_equal(quiet(made, theta, 1.0), theta)
-    own, theta = from_network(Bent(jnp.ones((2, 3)), jnp.arange(3)), Normal(0.1, -jnp.ones(2), jnp.ones(2)))
+    own, theta = from_network(
+        Bent(jnp.ones((2, 3)), jnp.arange(3)), Normal(0.1, -jnp.ones(2), jnp.ones(2))
+    )
     np.testing.assert_array_equal(quiet(own, theta, 0.1), theta)

@@ -10,19 +10,31 @@ from tests.laws.statistics import once
 
 
 class Head(NamedTuple):
-    """Discrete if there are no bounds; otherwise normal with noise 0.3 around the output, clipped for the environment."""
+    """Discrete if there are no bounds; otherwise normal with noise 0.3 around the output, clipped
+    for the environment.
+    """
 
     low: tuple | None = None
     high: tuple | None = None
 
     def sample(self, key, out):
-        return jax.random.categorical(key, out) if self.low is None else out + 0.3 * jax.random.normal(key, out.shape, out.dtype)
+        return (
+            jax.random.categorical(key, out)
+            if self.low is None
+            else out + 0.3 * jax.random.normal(key, out.shape, out.dtype)
+        )
 
     def mode(self, out):
         return jnp.argmax(out) if self.low is None else out
 
     def to_env(self, action):
-        return action if self.low is None else jnp.clip(action, jnp.asarray(self.low, action.dtype), jnp.asarray(self.high, action.dtype))
+        return (
+            action
+            if self.low is None
+            else jnp.clip(
+                action, jnp.asarray(self.low, action.dtype), jnp.asarray(self.high, action.dtype)
+            )
+        )
 
 
 class Linear(NamedTuple):
@@ -52,5 +64,7 @@ def population(spaces, n, seed=0, dtype=np.float64):
 
 def play(rollouts, policy, theta, keys, deterministic=False, initial_keys=None):
     """`rollouts.play` inside of a function that is compiled in a hurry."""
-    compiled = once(lambda theta, keys, initial: rollouts.play(policy, theta, keys, deterministic, initial))
+    compiled = once(
+        lambda theta, keys, initial: rollouts.play(policy, theta, keys, deterministic, initial)
+    )
     return compiled(theta, keys, keys if initial_keys is None else initial_keys)

@@ -1,4 +1,6 @@
-"""Compiled rollouts: what happened is what Gymnasium would have done, for each individual by itself."""
+"""Compiled rollouts: what happened is what Gymnasium would have done, for each individual by
+itself.
+"""
 
 import functools
 
@@ -21,17 +23,25 @@ def played(name, n=24, seed=0, deterministic=False):
 
 @pytest.mark.parametrize("name", ["CartPole-v1", "Pendulum-v1"])
 def test_trajectories_replay_in_gymnasium(name):
-    """The recorded actions, from the recorded first observation, lead through the recorded observations and rewards."""
+    """The recorded actions, from the recorded first observation, lead through the recorded
+    observations and rewards.
+    """
     rollouts, x = played(name)
     env, policy = gymnasium.make(name), population(rollouts.spaces, 24)[0]
     for i in range(3):
         env.reset(seed=0)
         first = np.asarray(x.obs[i, 0], float)
-        env.unwrapped.state = first if name == "CartPole-v1" else np.array([np.arctan2(first[1], first[0]), first[2]])
+        env.unwrapped.state = (
+            first if name == "CartPole-v1" else np.array([np.arctan2(first[1], first[0]), first[2]])
+        )
         for t in range(int(length(x)[i])):
             action = np.asarray(policy.head.to_env(x.action[i, t]))
             obs, reward, terminated, truncated, _ = env.step(action)
-            np.testing.assert_allclose(x.obs[i, t + 1] if x.mask[i, t + 1 : t + 2].any() else x.final_obs[i], obs, atol=1e-6)
+            np.testing.assert_allclose(
+                x.obs[i, t + 1] if x.mask[i, t + 1 : t + 2].any() else x.final_obs[i],
+                obs,
+                atol=1e-6,
+            )
             assert abs(float(x.reward[i, t]) - reward) < 1e-6
         assert (terminated, terminated or truncated) == (bool(x.ended[i]), True)
 
@@ -44,13 +54,17 @@ def test_masks_and_ends(name):
     assert np.all(mask[:, :-1] >= mask[:, 1:])
     assert np.all(np.asarray(x.reward)[~mask] == 0)
     assert np.all(np.asarray(x.obs)[~mask] == 0)
-    np.testing.assert_array_equal(np.asarray(x.ended), steps < limit if name == "CartPole-v1" else np.zeros(24, bool))
+    np.testing.assert_array_equal(
+        np.asarray(x.ended), steps < limit if name == "CartPole-v1" else np.zeros(24, bool)
+    )
     np.testing.assert_allclose(total(x), np.sum(np.asarray(x.reward), axis=1))
     assert float(total(jax.tree.map(lambda leaf: leaf[3], x))) == float(total(x)[3])
 
 
 def test_termination_in_the_last_step_is_no_truncation():
-    """The step limit put at the length of an episode that ends by itself: it has ended. One less: it was cut off."""
+    """The step limit put at the length of an episode that ends by itself: it has ended. One less:
+    it was cut off.
+    """
     rollouts, x = played("CartPole-v1")
     i = int(np.argmin(np.asarray(length(x))))
     steps, args = int(length(x)[i]), population(rollouts.spaces, 24)
@@ -71,7 +85,9 @@ def test_first_states_can_be_shared_and_noise_not(key):
     rollouts = load("CartPole-v1")
     policy, theta, keys = population(rollouts.spaces, 24)
     same = jax.random.split(key, 12)
-    x = play(rollouts, policy, jnp.zeros_like(theta), keys, initial_keys=jnp.concatenate([same, same]))
+    x = play(
+        rollouts, policy, jnp.zeros_like(theta), keys, initial_keys=jnp.concatenate([same, same])
+    )
     np.testing.assert_array_equal(x.obs[:12, 0], x.obs[12:, 0])
     assert len(np.unique(np.asarray(x.obs[:12, 0, 0]))) == 12
     assert np.mean(np.asarray(x.action[:12, :8] == x.action[12:, :8])) < 0.75
@@ -84,7 +100,9 @@ def test_deterministic_actions_are_modes():
 
 
 def test_noise_of_actions_is_independent_and_normal():
-    """24 x 200 draws: mean 0, standard deviation 0.3, no correlation from one step or individual to the next, within 5 standard errors."""
+    """24 x 200 draws: mean 0, standard deviation 0.3, no correlation from one step or individual to
+    the next, within 5 standard errors.
+    """
     rollouts, x = played("Pendulum-v1")
     policy, theta, _ = population(rollouts.spaces, 24)
     mean = jax.vmap(jax.vmap(policy.output, (None, 0)))(theta, x.obs)
@@ -108,7 +126,10 @@ def test_part_of_a_larger_program_under_vmap(key):
 def test_single_precision():
     rollouts = load("Pendulum-v1", max_episode_steps=20)
     policy, theta, keys = population(rollouts.spaces, 4)
-    x, y = (play(rollouts, policy, theta.astype(dtype), keys, True) for dtype in (jnp.float32, jnp.float64))
+    x, y = (
+        play(rollouts, policy, theta.astype(dtype), keys, True)
+        for dtype in (jnp.float32, jnp.float64)
+    )
     assert {v.dtype for v in (x.obs, x.action, x.reward, x.final_obs)} == {jnp.dtype(jnp.float32)}
     assert y.obs.dtype == jnp.float64
     assert x.obs.shape == y.obs.shape == (4, 20, 3)
@@ -131,9 +152,15 @@ def test_trimming_keeps_what_happened():
     [
         ({"theta": np.zeros(10)}, r"theta must be real numbers \[N, D\].*got shape \(10,\)"),
         ({"theta": np.zeros((24, 10), int)}, "theta must be real numbers .* of int64"),
-        ({"keys": jax.random.split(jax.random.key(0), 3)}, r"keys must be typed keys of shape \(24,\).*got shape \(3,\)"),
+        (
+            {"keys": jax.random.split(jax.random.key(0), 3)},
+            r"keys must be typed keys of shape \(24,\).*got shape \(3,\)",
+        ),
         ({"keys": 7}, "keys must be typed keys .* got 7"),
-        ({"keys": np.zeros((24, 2), np.uint32)}, r"keys must be typed keys .* got shape \(24, 2\) of uint32"),
+        (
+            {"keys": np.zeros((24, 2), np.uint32)},
+            r"keys must be typed keys .* got shape \(24, 2\) of uint32",
+        ),
         ({"initial_keys": jax.random.key(0)}, r"initial_keys must be typed keys"),
     ],
 )

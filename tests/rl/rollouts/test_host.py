@@ -26,7 +26,9 @@ def walked(n=12, name=WALK, backend=None, workers=None, **options):
 
 
 def test_episodes_are_those_of_gymnasium():
-    """The recorded actions lead from a first state of Gymnasium's through the recorded observations and rewards, to the recorded end."""
+    """The recorded actions lead from a first state of Gymnasium's through the recorded observations
+    and rewards, to the recorded end.
+    """
     _, x = walked(caught=7)
     assert {bool(e) for e in x.ended} == {True, False}
     assert x.mask.shape == (12, 8)  # a power of two
@@ -70,7 +72,11 @@ def test_returns_have_the_law_of_compiled_ones():
         rollouts = load("CartPole-v1", backend)
         policy, theta, keys = population(rollouts.spaces, 120, seed=4)
         same = jnp.broadcast_to(theta[:1], theta.shape)
-        x = play(rollouts, policy, same, keys) if rollouts.compiled else rollouts.play(policy, same, keys)
+        x = (
+            play(rollouts, policy, same, keys)
+            if rollouts.compiled
+            else rollouts.play(policy, same, keys)
+        )
         samples.append(np.asarray(total(x)))
     assert scipy.stats.ks_2samp(*samples).pvalue > 1e-3
 
@@ -80,13 +86,19 @@ def test_single_precision_and_deterministic_actions():
     policy, theta, keys = population(rollouts.spaces, 3, dtype=np.float32)
     x = rollouts.play(policy, theta, keys, deterministic=True)
     assert {v.dtype for v in (x.obs, x.action, x.reward, x.final_obs)} == {np.dtype(np.float32)}
-    np.testing.assert_allclose(x.action[1, 2], policy.output(theta[1], jnp.asarray(x.obs[1, 2])), rtol=1e-5)
+    np.testing.assert_allclose(
+        x.action[1, 2], policy.output(theta[1], jnp.asarray(x.obs[1, 2])), rtol=1e-5
+    )
 
 
-@pytest.mark.parametrize(("kind", "size"), [("box", 2), ("discrete", 9), ("dict", 11), ("pixels", 6)])
+@pytest.mark.parametrize(
+    ("kind", "size"), [("box", 2), ("discrete", 9), ("dict", 11), ("pixels", 6)]
+)
 def test_observations_are_flattened(kind, size):
     rollouts, x = walked(6, observation=kind)
-    assert rollouts.spaces.obs_dim == x.obs.shape[2] == size == spaces(WALK, observation=kind).obs_dim
+    assert (
+        rollouts.spaces.obs_dim == x.obs.shape[2] == size == spaces(WALK, observation=kind).obs_dim
+    )
     if kind == "pixels":
         assert set(np.round(x.obs[:, 0].ravel() * 255, 6)) == {49, 50, 51}
     elif kind != "box":
@@ -137,7 +149,13 @@ def test_worker_processes():
 
 
 def test_a_step_that_fails_says_where():
-    with pytest.raises(RuntimeError, match=r"tests/Walk-v0 failed in step 1 of individual \d+ \(seed \d+\): ZeroDivisionError: the ground"):
+    with pytest.raises(
+        RuntimeError,
+        match=(
+            r"tests/Walk-v0 failed in step 1 of individual \d+ \(seed \d+\): ZeroDivisionError: the"
+            r" ground"
+        ),
+    ):
         walked(fails=1)
 
 
@@ -154,7 +172,11 @@ def test_a_step_that_fails_says_where():
         (WALK, {"observation": "graph"}, "cannot be flattened"),
         ("tests/Endless-v0", {}, "has no step limit.*max_episode_steps=1000"),
         (WALK, {"backend": "jax"}, "cannot be played by the back end 'jax'"),
-        (WALK, {"backend": "fast"}, "backend must be one of jax, mujoco, vector, gymnasium, got 'fast'"),
+        (
+            WALK,
+            {"backend": "fast"},
+            "backend must be one of jax, mujoco, vector, gymnasium, got 'fast'",
+        ),
         (WALK, {"workers": 0}, "workers must be"),
     ],
 )

@@ -21,7 +21,10 @@ ENVIRONMENTS = [
     ("Ant-v5", {}),
     ("Ant-v5", {"include_cfrc_ext_in_observation": False, "terminate_when_unhealthy": False}),
     ("Humanoid-v5", {}),
-    ("Humanoid-v5", {"include_cinert_in_observation": False, "include_cvel_in_observation": False, **SEEN}),
+    (
+        "Humanoid-v5",
+        {"include_cinert_in_observation": False, "include_cvel_in_observation": False, **SEEN},
+    ),
     ("HumanoidStandup-v5", {}),
     ("InvertedPendulum-v5", {}),
     ("InvertedDoublePendulum-v5", {}),
@@ -32,10 +35,15 @@ ENVIRONMENTS = [
 
 @pytest.mark.parametrize(("name", "options"), ENVIRONMENTS)
 def test_steps_are_those_of_gymnasium(name, options):
-    """30 steps of 3 individuals on 2 threads, also beyond the end of an episode, with actions beyond the bounds: to 1e-9."""
+    """30 steps of 3 individuals on 2 threads, also beyond the end of an episode, with actions
+    beyond the bounds: to 1e-9.
+    """
     env, theirs = make(name, options), gymnasium.make(name, **options).unwrapped
     stage, rng = physics.Threads(env, physics.like(env.unwrapped), 2), np.random.default_rng(0)
-    actions = (1.2 * rng.uniform(env.action_space.low, env.action_space.high, (30, 3, *env.action_space.shape))).astype(np.float32)
+    actions = (
+        1.2
+        * rng.uniform(env.action_space.low, env.action_space.high, (30, 3, *env.action_space.shape))
+    ).astype(np.float32)
     first = stage.reset([5, 6, 7])
     ours = [stage.step(np.arange(3), action) for action in actions]
     for i in range(3):
@@ -50,7 +58,10 @@ def test_steps_are_those_of_gymnasium(name, options):
 
 def test_episodes_are_those_of_the_loop():
     """Whole episodes of hoppers that fall at different times."""
-    fast, loop = load("Hopper-v5", max_episode_steps=40), load("Hopper-v5", "gymnasium", max_episode_steps=40)
+    fast, loop = (
+        load("Hopper-v5", max_episode_steps=40),
+        load("Hopper-v5", "gymnasium", max_episode_steps=40),
+    )
     args = population(fast.spaces, 8)
     x, y = fast.play(*args), loop.play(*args)
     assert type(fast.stage).__name__ == "Threads"
@@ -62,7 +73,11 @@ def test_episodes_are_those_of_the_loop():
 
 def test_threads_change_nothing():
     several, one = (load("Ant-v5", workers=k, max_episode_steps=4) for k in (3, 1))
-    for a, b in zip(several.play(*population(several.spaces, 4)), one.play(*population(one.spaces, 4)), strict=True):
+    for a, b in zip(
+        several.play(*population(several.spaces, 4)),
+        one.play(*population(one.spaces, 4)),
+        strict=True,
+    ):
         np.testing.assert_array_equal(a, b)
     several.close()
 

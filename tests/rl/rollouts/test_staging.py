@@ -13,7 +13,12 @@ def test_two_stages_are_one_function():
 
     def function(a, b):
         inside = jnp.sin(a["t"][:3] * constant) @ jnp.tanh(a["m"])
-        return {"both": inside @ b[0] + b[1], "first": jnp.sum(a["t"]), "second": jnp.clip(b[0], 0, 1), "neither": jnp.ones(2)}
+        return {
+            "both": inside @ b[0] + b[1],
+            "first": jnp.sum(a["t"]),
+            "second": jnp.clip(b[0], 0, 1),
+            "neither": jnp.ones(2),
+        }
 
     a, b = {"t": jnp.arange(5.0), "m": 2 * jnp.eye(3)}, (jnp.ones(3), jnp.float64(0.5))
     early, late = staged(function, a, b)

@@ -8,7 +8,9 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 OBSERVATIONS = {
     "box": spaces.Box(-9, 9, (2,), np.float32),
     "discrete": spaces.Discrete(9),
-    "dict": spaces.Dict(where=spaces.Discrete(9, start=-4), when=spaces.Box(0, 99, (2, 1), np.float32)),
+    "dict": spaces.Dict(
+        where=spaces.Discrete(9, start=-4), when=spaces.Box(0, 99, (2, 1), np.float32)
+    ),
     "pixels": spaces.Box(0, 255, (3, 2, 1), np.uint8),
     "huge": spaces.Box(0, 255, (210, 160, 3), np.uint8),
     "graph": spaces.Sequence(spaces.Discrete(2)),
@@ -23,9 +25,11 @@ ACTIONS = {
 
 
 class Walk(gymnasium.Env):
-    """A walk on the line from 0: it ends at +-3, and a walker may be caught earlier, after `caught` steps (truncated).
+    """A walk on the line from 0: it ends at +-3, and a walker may be caught earlier, after `caught`
+    steps (truncated).
 
-    fails: the step in which a walker whose seed is even fails. strict: steps after the end are an error.
+    fails: the step in which a walker whose seed is even fails. strict: steps after the end are an
+    error.
     """
 
     def __init__(self, observation="box", action="two", caught=None, fails=None):
@@ -43,7 +47,9 @@ class Walk(gymnasium.Env):
         assert self.action_space.contains(action), f"{action!r} is not an action"
         if self.t == self.fails and self.seed % 2 == 0:
             raise ZeroDivisionError("the ground gave way")
-        forward = action == 2 if isinstance(self.action_space, spaces.Discrete) else action[0, 1] > 0
+        forward = (
+            action == 2 if isinstance(self.action_space, spaces.Discrete) else action[0, 1] > 0
+        )
         self.x, self.t = self.x + (1 if forward else -1), self.t + 1
         terminated, truncated = abs(self.x) >= 3, self.t == self.caught
         self.over = terminated or truncated
@@ -69,4 +75,9 @@ def _vector(mode):
 gymnasium.register("tests/Walk-v0", "tests.rl.rollouts.worlds:Walk", max_episode_steps=20)
 gymnasium.register("tests/Endless-v0", "tests.rl.rollouts.worlds:Walk")
 for mode in AutoresetMode:
-    gymnasium.register(f"tests/Walk{mode.name.title().replace('_', '')}-v0", Walk, vector_entry_point=_vector(mode), max_episode_steps=20)
+    gymnasium.register(
+        f"tests/Walk{mode.name.title().replace('_', '')}-v0",
+        Walk,
+        vector_entry_point=_vector(mode),
+        max_episode_steps=20,
+    )

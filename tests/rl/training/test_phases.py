@@ -1,4 +1,6 @@
-"""Learning in two phases: trajectories stay on the workers. The same numbers as in one process, also if a worker is killed in between."""
+"""Learning in two phases: trajectories stay on the workers. The same numbers as in one process,
+also if a worker is killed in between.
+"""
 
 import os
 import signal
@@ -15,7 +17,16 @@ from phenes.rl import policies, rollouts
 from phenes.rl.training import phases, worker
 from phenes.rl.training.generation import Learner
 from phenes.rl.training.settings import Settings
-from phenes.rl.trajectories import Genotype, ScoreAtMean, by_signal, credited, curved_mix, guarded_mix, linearised, mix
+from phenes.rl.trajectories import (
+    Genotype,
+    ScoreAtMean,
+    by_signal,
+    credited,
+    curved_mix,
+    guarded_mix,
+    linearised,
+    mix,
+)
 
 pytestmark = pytest.mark.machine
 
@@ -40,8 +51,13 @@ def prepared(settings, workers, name="CartPole-v1"):
     """One process and two phases, before the first generation."""
     env = rollouts.load(name, "gymnasium", workers=workers, max_episode_steps=STEPS)
     here = rollouts.load(name, "gymnasium", max_episode_steps=STEPS)
-    policy, theta = policies.policy(jax.random.key(1), env.spaces, (4,), normalise=settings.normalise)
-    one, two = Learner(settings, here, jax.random.key(2)), phases.phased(settings, env, jax.random.key(2), workers)
+    policy, theta = policies.policy(
+        jax.random.key(1), env.spaces, (4,), normalise=settings.normalise
+    )
+    one, two = (
+        Learner(settings, here, jax.random.key(2)),
+        phases.phased(settings, env, jax.random.key(2), workers),
+    )
     return one, two, one.begin(policy, theta)
 
 
@@ -49,19 +65,29 @@ def close(a, b):
     """Sums in another order, of numbers that are much larger than what is left of them."""
     for left, right in zip(jax.tree.leaves(a), jax.tree.leaves(b), strict=True):
         if hasattr(left, "dtype"):
-            np.testing.assert_allclose(left, right, rtol=1e-9, atol=1e-9 * (1 + np.abs(np.asarray(left)).max(initial=0.0)))
+            np.testing.assert_allclose(
+                left, right, rtol=1e-9, atol=1e-9 * (1 + np.abs(np.asarray(left)).max(initial=0.0))
+            )
 
 
 @pytest.mark.parametrize(
     ("settings", "name", "generations"),
     [
         (Settings(curved_mix(2), popsize=5, normalise=False), "CartPole-v1", 1),
-        (Settings(credited(linearised(2, every_step=False), by_step=False), popsize=6, mirrored=True), "Pendulum-v1", 2),
+        (
+            Settings(
+                credited(linearised(2, every_step=False), by_step=False), popsize=6, mirrored=True
+            ),
+            "Pendulum-v1",
+            2,
+        ),
     ],
     ids=["curved", "credited"],
 )
 def test_two_phases_are_one_process(settings, name, generations):
-    """Estimators that draw, that learn, that standardise over the population; pairs; the scale of observations."""
+    """Estimators that draw, that learn, that standardise over the population; pairs; the scale of
+    observations.
+    """
     with ThreadPoolExecutor(2) as pool:
         one, two, carry = prepared(settings, pool, name)
         assert isinstance(two, phases.Phased)
@@ -70,7 +96,9 @@ def test_two_phases_are_one_process(settings, name, generations):
             (a, ours), (b, theirs) = generation(one, a), generation(two, b)
             close(ours, theirs)
             close(a, b)
-            assert np.any(a.state.q.mean != carry.state.q.mean), "returns that are all equal would say nothing"
+            assert np.any(a.state.q.mean != carry.state.q.mean), (
+                "returns that are all equal would say nothing"
+            )
     assert two.played_again == 0
     assert not worker._kept, "what was weighed is not kept"
 
@@ -112,8 +140,13 @@ def test_a_policy_survives_the_way_to_another_process():
 
     policy, theta = policies.policy(jax.random.key(0), rollouts.spaces("CartPole-v1"), (4,))
     there = cloudpickle.loads(cloudpickle.dumps(policy))
-    np.testing.assert_array_equal(there.output(theta, jnp.ones(4)), policy.output(theta, jnp.ones(4)))
-    same, other = (policies.policy(jax.random.key(0), rollouts.spaces("CartPole-v1"), (width,))[0] for width in (4, 5))
+    np.testing.assert_array_equal(
+        there.output(theta, jnp.ones(4)), policy.output(theta, jnp.ones(4))
+    )
+    same, other = (
+        policies.policy(jax.random.key(0), rollouts.spaces("CartPole-v1"), (width,))[0]
+        for width in (4, 5)
+    )
     assert same.unravel == policy.unravel
     assert hash(same.unravel) == hash(policy.unravel)
     assert other.unravel != policy.unravel

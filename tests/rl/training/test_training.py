@@ -1,4 +1,6 @@
-"""Learning itself: on compiled environments and on others, with files, kills, failures and wrong arguments."""
+"""Learning itself: on compiled environments and on others, with files, kills, failures and wrong
+arguments.
+"""
 
 import json
 import os
@@ -21,7 +23,15 @@ from phenes.rl import rollouts, tabular, training
 from phenes.rl.policies import MLP
 from phenes.rl.training import door, render
 from phenes.rl.training.generation import Learner
-from phenes.rl.trajectories import Credited, CurvedMix, Linearised, Reparameterised, credited, guarded_mix, mix
+from phenes.rl.trajectories import (
+    Credited,
+    CurvedMix,
+    Linearised,
+    Reparameterised,
+    credited,
+    guarded_mix,
+    mix,
+)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -35,13 +45,25 @@ SHORT = {"max_episode_steps": 40}  # episodes of CartPole
 
 
 def short(**settings):
-    return training.train("CartPole-v1", **{"generations": 10, "popsize": 6, "hidden": (8,), "options": SHORT, "target": None, **settings})
+    return training.train(
+        "CartPole-v1",
+        **{
+            "generations": 10,
+            "popsize": 6,
+            "hidden": (8,),
+            "options": SHORT,
+            "target": None,
+            **settings,
+        },
+    )
 
 
 @pytest.fixture(scope="module")
 def trained():
     calls = []
-    out = short(seed=3, progress=lambda done, total, curve: calls.append((done, total, curve.generations)))
+    out = short(
+        seed=3, progress=lambda done, total, curve: calls.append((done, total, curve.generations))
+    )
     assert calls == [(0, 10, 0), (5, 10, 5), (10, 10, 10)]
     return out
 
@@ -53,7 +75,9 @@ def same(a, b):
 
 
 def test_cart_pole_is_learnt():
-    """The default: a population mean of 475 within 600 episodes (ten seeds: see the report of the experiment)."""
+    """The default: a population mean of 475 within 600 episodes (ten seeds: see the report of the
+    experiment).
+    """
     out = training.train("CartPole-v1", seed=0, generations=30, target=None)
     assert out.curve.first(475) * 20 <= 600
 
@@ -99,9 +123,14 @@ def test_an_interrupted_run_goes_on_exactly(trained, tmp_path):
         short(seed=3, checkpoint=tmp_path / "c", progress=stop)
     same(trained, short(seed=3, checkpoint=tmp_path / "c"))
     begun = []
-    same(trained, short(seed=3, checkpoint=tmp_path / "c", progress=lambda done, *_: begun.append(done)))
+    same(
+        trained,
+        short(seed=3, checkpoint=tmp_path / "c", progress=lambda done, *_: begun.append(done)),
+    )
     assert begun == [10]
-    with pytest.raises(ValueError, match="was written with other settings: seed was 3 there and is 4 now"):
+    with pytest.raises(
+        ValueError, match="was written with other settings: seed was 3 there and is 4 now"
+    ):
         short(seed=4, checkpoint=tmp_path / "c")
 
 
@@ -121,7 +150,9 @@ training.train("CartPole-v1", seed=3, generations=10, popsize=6, hidden=(8,), op
 
 @pytest.mark.machine
 def test_a_killed_run_goes_on_exactly(trained, tmp_path):
-    child = subprocess.Popen([sys.executable, "-c", KILLED, str(tmp_path / "c")], stdout=subprocess.PIPE, text=True)
+    child = subprocess.Popen(
+        [sys.executable, "-c", KILLED, str(tmp_path / "c")], stdout=subprocess.PIPE, text=True
+    )
     with child:
         assert child.stdout.readline() == "ready\n"
         os.kill(child.pid, signal.SIGKILL)
@@ -132,7 +163,9 @@ def test_environments_that_are_not_compiled(monkeypatch):
     """The same numbers with the loop in Python, for an estimator that learns as well."""
     load, estimator = rollouts.load, credited(guarded_mix(8), 0.97)
     one = short(estimator=estimator, generations=6)
-    monkeypatch.setattr(rollouts, "load", lambda env_id, **options: NotCompiled(load(env_id, **options)))
+    monkeypatch.setattr(
+        rollouts, "load", lambda env_id, **options: NotCompiled(load(env_id, **options))
+    )
     other = short(estimator=estimator, generations=6)
     np.testing.assert_allclose(one.curve.mean, other.curve.mean, rtol=1e-6)
     np.testing.assert_allclose(one.theta, other.theta, atol=1e-6)
@@ -157,7 +190,11 @@ class NotCompiled:
 
 def test_rewards_that_are_not_numbers_are_survived(monkeypatch):
     load = rollouts.load
-    monkeypatch.setattr(rollouts, "load", lambda env_id, **options: NotCompiled(load(env_id, **options), broken=True))
+    monkeypatch.setattr(
+        rollouts,
+        "load",
+        lambda env_id, **options: NotCompiled(load(env_id, **options), broken=True),
+    )
     out = short(estimator=credited(mix(8)), generations=5)
     assert np.all(out.curve.failed == 1)
     assert np.all(np.isfinite(out.theta))
@@ -168,7 +205,12 @@ def test_rewards_that_are_not_numbers_are_survived(monkeypatch):
 def test_presets_run_and_follow_the_paper():
     spaces = rollouts.spaces("Pendulum-v1")
     settings = training.paper(spaces)
-    assert (settings.popsize, settings.rate, settings.hidden, settings.action_noise) == (100, 1e-3, (64, 64), None)
+    assert (settings.popsize, settings.rate, settings.hidden, settings.action_noise) == (
+        100,
+        1e-3,
+        (64, 64),
+        None,
+    )
     assert float(settings.spread()(1500)) == pytest.approx(0.03)
     assert training.paper_es(spaces).deterministic
     assert training.paper_es(spaces).mirrored
@@ -180,14 +222,28 @@ def test_presets_run_and_follow_the_paper():
 
 
 def test_a_preset_from_the_command_line(capsys, tmp_path):
-    small = ("--generations", 2, "--popsize", 4, "--hidden", "8", "--option", "max_episode_steps=40", "--out", tmp_path)
+    small = (
+        "--generations",
+        2,
+        "--popsize",
+        4,
+        "--hidden",
+        "8",
+        "--option",
+        "max_episode_steps=40",
+        "--out",
+        tmp_path,
+    )
     code, result, _ = call(capsys, "CartPole-v1", "--preset", "paper-es", *small)
     assert (code, result["generations"], result["episodes"]) == (0, 2, 8)
     assert training.Trained.load(result["file"]).about["settings"]["estimator"] == "Genotype()"
 
 
 def test_the_default_follows_from_actions_and_length():
-    chosen = {name: training.default(rollouts.spaces(name)) for name in ("CartPole-v1", "Pendulum-v1", "MountainCarContinuous-v0")}
+    chosen = {
+        name: training.default(rollouts.spaces(name))
+        for name in ("CartPole-v1", "Pendulum-v1", "MountainCarContinuous-v0")
+    }
     discrete, short, long = (settings.estimator for settings in chosen.values())
     assert isinstance(discrete, CurvedMix)
     assert isinstance(short, Credited)
@@ -199,7 +255,9 @@ def test_the_default_follows_from_actions_and_length():
 def test_mirrored_pairs_start_from_the_same_state():
     env = rollouts.load("CartPole-v1", **SHORT)
     policy, theta = phenes.rl.policies.policy(jax.random.key(0), env.spaces, (8,))
-    x = phenes.rl.trajectories.Trajectories(policy, env, paired=True).sample_all(jax.random.key(1), jnp.stack([theta] * 6))
+    x = phenes.rl.trajectories.Trajectories(policy, env, paired=True).sample_all(
+        jax.random.key(1), jnp.stack([theta] * 6)
+    )
     np.testing.assert_array_equal(x.obs[:3, 0], x.obs[3:, 0])
     assert len(np.unique(np.asarray(x.obs[:3, 0, 0]))) == 3
 
@@ -226,7 +284,9 @@ def test_networks_of_the_users_own(tmp_path):
 
 def test_tables_go_through_the_same_door(tmp_path):
     calls = []
-    out = phenes.rl.train("FrozenLake-v1", generations=5, popsize=10, progress=lambda *now: calls.append(now))
+    out = phenes.rl.train(
+        "FrozenLake-v1", generations=5, popsize=10, progress=lambda *now: calls.append(now)
+    )
     assert isinstance(out, tabular.Trained)
     assert calls[-1] == (5, 5, None)
     assert isinstance(phenes.rl.load(out.save(tmp_path / "t")), tabular.Trained)
@@ -241,8 +301,20 @@ def call(capsys, *arguments) -> tuple[Any, dict, str]:
 
 
 def test_the_command_leaves_files_and_goes_on(trained, capsys, tmp_path):
-    small = ("CartPole-v1", "--popsize", 6, "--hidden", "8", "--option", "max_episode_steps=40", "--out", tmp_path)
-    code, first, _ = call(capsys, *small, "--seed", 3, "--generations", 5, "--render", tmp_path / "film.gif")
+    small = (
+        "CartPole-v1",
+        "--popsize",
+        6,
+        "--hidden",
+        "8",
+        "--option",
+        "max_episode_steps=40",
+        "--out",
+        tmp_path,
+    )
+    code, first, _ = call(
+        capsys, *small, "--seed", 3, "--generations", 5, "--render", tmp_path / "film.gif"
+    )
     assert (code, first["generations"], first["episodes"]) == (0, 5, 30)
     assert Path(first["picture"]).read_bytes()[:4] == b"\x89PNG"
     assert Path(first["film"]).read_bytes()[:6] == b"GIF89a"

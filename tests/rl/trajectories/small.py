@@ -1,7 +1,9 @@
-"""Problems of which the exact gradient is known for every theta: few steps, and all that can happen in them written down.
+"""Problems of which the exact gradient is known for every theta: few steps, and all that can happen
+in them written down.
 
-Given theta, the mean of an estimator over all that can happen is a finite sum (discrete actions) or a quadrature (Gaussian actions), and so
-is the true gradient. Only theta is drawn, and the error of an estimator is seen as a paired difference.
+Given theta, the mean of an estimator over all that can happen is a finite sum (discrete actions) or
+a quadrature (Gaussian actions), and so is the true gradient. Only theta is drawn, and the error of
+an estimator is seen as a paired difference.
 """
 
 import itertools
@@ -29,7 +31,9 @@ def paid(s, a):
 
 
 class Discrete:
-    """Three steps with two actions, or two with three; two times action 1 at the start ends the episode."""
+    """Three steps with two actions, or two with three; two times action 1 at the start ends the
+    episode.
+    """
 
     def __init__(self, actions, steps, sigma, seed=0):
         self.policy, m = from_network(MLP(jax.random.key(seed), 2, actions, (3,)), Softmax(actions))
@@ -38,7 +42,10 @@ class Discrete:
 
     def given(self, theta):
         """All trajectories and their probabilities at theta."""
-        return self.x, jnp.exp(jax.vmap(self.p.log_prob, in_axes=(0, None))(self.x, theta)) / self.times
+        return (
+            self.x,
+            jnp.exp(jax.vmap(self.p.log_prob, in_axes=(0, None))(self.x, theta)) / self.times,
+        )
 
 
 def _all(actions, steps):
@@ -51,11 +58,20 @@ def _all(actions, steps):
             reward.append(0.0 if over else paid(s, float(a)))
             over = over or (t == 1 and sequence[:2] == (1, 1))
             s = follow(s, jnp.asarray([0.7 * a, -0.4 * a]))
-        parts.append((jnp.stack(seen), jnp.asarray(sequence), jnp.stack([jnp.asarray(r) for r in reward]), jnp.asarray(mask)))
+        parts.append(
+            (
+                jnp.stack(seen),
+                jnp.asarray(sequence),
+                jnp.stack([jnp.asarray(r) for r in reward]),
+                jnp.asarray(mask),
+            )
+        )
         # what comes after the end is written down once for every way to go on
         times.append(actions ** (steps - sum(mask)))
     obs, action, reward, mask = (jnp.stack(leaf) for leaf in zip(*parts, strict=True))
-    return Trajectory(obs, action, reward, mask, jnp.zeros(len(parts), bool), obs[:, -1]), jnp.asarray(times, jnp.float64)
+    return Trajectory(
+        obs, action, reward, mask, jnp.zeros(len(parts), bool), obs[:, -1]
+    ), jnp.asarray(times, jnp.float64)
 
 
 class Continuous:
@@ -63,7 +79,9 @@ class Continuous:
 
     def __init__(self, sigma, noise, nodes=NODES, seed=0):
         self.noise = noise
-        self.policy, m = from_network(MLP(jax.random.key(seed), 2, 1, (3,)), Normal(noise, [-jnp.inf], [jnp.inf]))
+        self.policy, m = from_network(
+            MLP(jax.random.key(seed), 2, 1, (3,)), Normal(noise, [-jnp.inf], [jnp.inf])
+        )
         self.q, self.p = IsotropicGaussian(m, sigma), Trajectories(self.policy)
         z, weight = np.polynomial.hermite_e.hermegauss(nodes)
         weight = weight / weight.sum()

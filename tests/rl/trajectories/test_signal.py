@@ -28,7 +28,9 @@ def test_size_of_the_mean_is_estimated_without_bias(mirrored, key):
         a = population(key, mirrored)
         b = a * jnp.asarray([1.0, 2.0, 0.5])[None]
         s = signal(a, mirrored)
-        return jnp.stack([s.size, s.second, agreement(a, b, mirrored), jnp.sum(jnp.mean(a, axis=0) ** 2)])
+        return jnp.stack(
+            [s.size, s.second, agreement(a, b, mirrored), jnp.sum(jnp.mean(a, axis=0) ** 2)]
+        )
 
     found = chunks_of(lambda key: jax.vmap(one)(jax.random.split(key, 200)).mean(axis=0), key, 100)
     e = estimate(found)
@@ -54,7 +56,9 @@ def test_the_candidate_with_more_signal_is_used(key):
     np.testing.assert_allclose(after.seen.fraction, fractions, rtol=1e-9)
     assert float(after.candidates[2].mass) > 0
     chosen = once(after.contributions)(p, q, batch, w)
-    np.testing.assert_allclose(chosen, after.candidates[int(after.choice())].contributions(p, q, batch, w), atol=1e-10)
+    np.testing.assert_allclose(
+        chosen, after.candidates[int(after.choice())].contributions(p, q, batch, w), atol=1e-10
+    )
     with pytest.raises(ValueError, match="two or more estimators"):
         by_signal(mix())
     with pytest.raises(ValueError, match="past generations"):

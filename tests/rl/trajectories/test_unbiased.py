@@ -1,4 +1,6 @@
-"""The algebra first: exact on linear policies, unbiased on small networks; what is biased is seen to be."""
+"""The algebra first: exact on linear policies, unbiased on small networks; what is biased is seen
+to be.
+"""
 
 import jax
 import jax.numpy as jnp
@@ -31,7 +33,9 @@ CONTINUOUS = small.Continuous(sigma=0.4, noise=0.5)
 
 
 def linear_population(key, n=6, steps=7, sigma=0.3, noise=0.4):
-    """A linear policy with Gaussian actions, episodes of different lengths; and E[(theta - m)/s^2 | x] by Gaussian conditioning."""
+    """A linear policy with Gaussian actions, episodes of different lengths; and E[(theta - m)/s^2 |
+    x] by Gaussian conditioning.
+    """
     policy, m = from_network(MLP(key, 3, 2, ()), Normal(noise, [-jnp.inf] * 2, [jnp.inf] * 2))
     q, xi = IsotropicGaussian(m, sigma), jax.random.normal(key, (n, m.size))
     theta = jax.vmap(q.push)(xi)
@@ -46,13 +50,24 @@ def linear_population(key, n=6, steps=7, sigma=0.3, noise=0.4):
         J = jax.jacobian(policy.outputs)(m, obs).reshape(-1, m.size) * used[:, None]
         r = (action - policy.outputs(m, obs)).reshape(-1) * used
         inverse = jnp.linalg.inv(jnp.eye(J.shape[0]) * noise**2 + sigma**2 * J @ J.T)
-        pushed_through = jnp.linalg.solve(jnp.eye(m.size) * noise**2 / sigma**2 + J.T @ J, J.T @ r) / sigma**2
+        pushed_through = (
+            jnp.linalg.solve(jnp.eye(m.size) * noise**2 / sigma**2 + J.T @ J, J.T @ r) / sigma**2
+        )
         return J.T @ inverse @ r, pushed_through
 
-    return Trajectories(policy), q, Batch(theta, x, None, xi, key), jax.vmap(exact)(obs, action, mask)
+    return (
+        Trajectories(policy),
+        q,
+        Batch(theta, x, None, xi, key),
+        jax.vmap(exact)(obs, action, mask),
+    )
 
 
-@pytest.mark.parametrize("estimator", [mix(), linearised(), linearised(every_step=False), curved_mix()], ids=["mix", "rbp", "few", "rbu"])
+@pytest.mark.parametrize(
+    "estimator",
+    [mix(), linearised(), linearised(every_step=False), curved_mix()],
+    ids=["mix", "rbp", "few", "rbu"],
+)
 def test_linear_policies_are_rao_blackwellised_exactly(estimator, key):
     """And both forms of the conditional mean are the same (push-through)."""
     p, q, batch, (exact, through) = linear_population(key)
@@ -63,8 +78,12 @@ def test_linear_policies_are_rao_blackwellised_exactly(estimator, key):
 def test_guarded_mix_is_the_genotype_at_first_and_the_mix_where_the_policy_is_linear(key):
     p, q, batch, (exact, _) = linear_population(key)
     first = guarded_mix().start(p, q, batch)
-    np.testing.assert_allclose(once(first.scores)(p, q, batch), Genotype().scores(p, q, batch), atol=1e-12)
-    np.testing.assert_allclose(once(lambda: first.observe(p, q, batch).scores(p, q, batch))(), exact, atol=1e-10)
+    np.testing.assert_allclose(
+        once(first.scores)(p, q, batch), Genotype().scores(p, q, batch), atol=1e-12
+    )
+    np.testing.assert_allclose(
+        once(lambda: first.observe(p, q, batch).scores(p, q, batch))(), exact, atol=1e-10
+    )
 
 
 def learnt(problem, estimator, key):
@@ -75,16 +94,22 @@ def learnt(problem, estimator, key):
     theta = jax.vmap(problem.q.push)(xi)
     x = jax.tree.map(lambda leaf: leaf[:4], jax.vmap(problem.given)(theta)[0])
     batch = Batch(theta, jax.tree.map(lambda leaf: leaf[:, 1], x), None, xi, key)
-    return once(lambda: estimator.start(problem.p, problem.q, batch).observe(problem.p, problem.q, batch))()
+    return once(
+        lambda: estimator.start(problem.p, problem.q, batch).observe(problem.p, problem.q, batch)
+    )()
 
 
 def error(problem, estimator, key, thetas, own_weights=False, at_once=100):
-    """Estimator minus exact gradient, mean and standard error of each coordinate over draws of theta; and the exact gradient."""
+    """Estimator minus exact gradient, mean and standard error of each coordinate over draws of
+    theta; and the exact gradient.
+    """
 
     def one(key):
         xi = problem.q.draw(key, at_once)
         exact = small.truth(problem, xi)
-        return jnp.stack([small.conditional(problem, estimator, xi, key, own_weights) - exact, exact]).mean(axis=1)
+        return jnp.stack(
+            [small.conditional(problem, estimator, xi, key, own_weights) - exact, exact]
+        ).mean(axis=1)
 
     difference, exact = np.moveaxis(chunks_of(one, key, thetas // at_once), 1, 0)
     return estimate(difference), exact.mean(axis=0)
@@ -102,9 +127,13 @@ UNBIASED = {
 
 @pytest.mark.parametrize("name", UNBIASED)
 def test_unbiased(name, key):
-    """40,000 draws of theta times 8 trajectories, or 4,000 times 100 nodes: every coordinate within 4 standard errors of 0."""
+    """40,000 draws of theta times 8 trajectories, or 4,000 times 100 nodes: every coordinate within
+    4 standard errors of 0.
+    """
     problem, estimator = UNBIASED[name]
-    e, _ = error(problem, learnt(problem, estimator, key), key, 40_000 if problem is DISCRETE else 4_000)
+    e, _ = error(
+        problem, learnt(problem, estimator, key), key, 40_000 if problem is DISCRETE else 4_000
+    )
     z = np.abs(e.mean) / e.se
     assert z.max() < SIGMAS, z
 
@@ -114,17 +143,25 @@ def test_unbiased_with_three_actions(key):
     assert np.max(np.abs(e.mean) / e.se) < SIGMAS
 
 
-@pytest.mark.parametrize("problem", [DISCRETE, small.Continuous(0.4, 0.5, nodes=48)], ids=["discrete", "continuous"])
+@pytest.mark.parametrize(
+    "problem", [DISCRETE, small.Continuous(0.4, 0.5, nodes=48)], ids=["discrete", "continuous"]
+)
 def test_the_score_at_theta_is_the_exact_slope_given_theta(problem, key):
     """Up to the error of the quadrature, which 10 nodes leave at 6e-4."""
     xi = problem.q.draw(key, 10)
     exact = once(lambda: small.truth(problem, xi))()
-    np.testing.assert_allclose(once(lambda: small.conditional(problem, Reparameterised(), xi, key))(), exact, atol=1e-7)
+    np.testing.assert_allclose(
+        once(lambda: small.conditional(problem, Reparameterised(), xi, key))(), exact, atol=1e-7
+    )
 
 
-@pytest.mark.parametrize("base", [Reparameterised(), guarded_mix(2), curved_mix(2)], ids=["theta", "guarded", "curved"])
+@pytest.mark.parametrize(
+    "base", [Reparameterised(), guarded_mix(2), curved_mix(2)], ids=["theta", "guarded", "curved"]
+)
 def test_weights_of_steps_leave_the_mean(base, key):
-    """Reward to go less a value learnt from other data: within 4 standard errors again, and for the score at theta exact."""
+    """Reward to go less a value learnt from other data: within 4 standard errors again, and for the
+    score at theta exact.
+    """
     estimator = learnt(DISCRETE, credited(base, standardise=False), key)
     assert float(jnp.abs(estimator.value.fitted()).max()) > 0.01
     e, _ = error(DISCRETE, estimator, key, 40_000, own_weights=True)
@@ -134,9 +171,13 @@ def test_weights_of_steps_leave_the_mean(base, key):
         assert np.max(np.abs(e.mean) / e.se) < SIGMAS
 
 
-@pytest.mark.parametrize(("problem", "thetas"), [(DISCRETE, 20_000), (CONTINUOUS, 4_000)], ids=["discrete", "continuous"])
+@pytest.mark.parametrize(
+    ("problem", "thetas"), [(DISCRETE, 20_000), (CONTINUOUS, 4_000)], ids=["discrete", "continuous"]
+)
 def test_biased(problem, thetas, key):
-    """The score at the mean, and the linearised one, are off by more than 6 standard errors somewhere: no accident in 10^8."""
+    """The score at the mean, and the linearised one, are off by more than 6 standard errors
+    somewhere: no accident in 10^8.
+    """
     for estimator in (ScoreAtMean(), linearised()):
         e, exact = error(problem, estimator, key, thetas)
         assert np.max(np.abs(e.mean) / e.se) > 6
@@ -144,7 +185,10 @@ def test_biased(problem, thetas, key):
             assert np.linalg.norm(e.mean) > 0.02 * np.linalg.norm(exact)
 
 
-@pytest.mark.parametrize(("estimator", "same"), [(estimators.genotype, Genotype()), (estimators.reparameterised, Reparameterised())])
+@pytest.mark.parametrize(
+    ("estimator", "same"),
+    [(estimators.genotype, Genotype()), (estimators.reparameterised, Reparameterised())],
+)
 def test_estimators_of_the_core_work_on_trajectories(estimator, same, key):
     p, q, batch, _ = linear_population(key)
     w = jnp.arange(6.0)

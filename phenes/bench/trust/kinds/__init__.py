@@ -1,5 +1,29 @@
 """The kinds of problems, by what makes them hard. Importing this registers them all."""
 
-from phenes.bench.trust.kinds import chance, errors, exact, machines, measured, parts, plateaus, shapes, smooth, steps, walls
+from phenes.bench.trust.kinds import (
+    chance,
+    errors,
+    exact,
+    machines,
+    measured,
+    parts,
+    plateaus,
+    shapes,
+    smooth,
+    steps,
+    walls,
+)
 
-__all__ = ["chance", "errors", "exact", "machines", "measured", "parts", "plateaus", "shapes", "smooth", "steps", "walls"]
+__all__ = [
+    "chance",
+    "errors",
+    "exact",
+    "machines",
+    "measured",
+    "parts",
+    "plateaus",
+    "shapes",
+    "smooth",
+    "steps",
+    "walls",
+]

@@ -1,9 +1,19 @@
-"""Errors that are not Gaussian: heavy tails, a machine that sometimes misses, grids, tolerances, errors that depend on theta."""
+"""Errors that are not Gaussian: heavy tails, a machine that sometimes misses, grids, tolerances,
+errors that depend on theta.
+"""
 
 import numpy as np
 
 from phenes.bench.trust.kinds.draws import place, square, unit
-from phenes.bench.trust.laws import Contaminated, Laplace, Rounding, Skewed, StudentT, Uniform, Varying
+from phenes.bench.trust.laws import (
+    Contaminated,
+    Laplace,
+    Rounding,
+    Skewed,
+    StudentT,
+    Uniform,
+    Varying,
+)
 from phenes.bench.trust.problem import Problem, problem
 
 
@@ -28,7 +38,15 @@ def missing_machine(rng: np.random.Generator, d: int) -> Problem:
     """Nineteen times of twenty it is exact, the twentieth it is far off, and far off is costly."""
     c = place(rng, d)
     values = lambda x: np.where(square(x - c) < 1.0, square(x - c), 5.0)  # noqa: E731
-    return Problem(c + 1.2 * unit(rng, d), 0.4, Contaminated(0.05, 0.6, 0.05), values, lowest=0.0, highest=5.0, best=c)
+    return Problem(
+        c + 1.2 * unit(rng, d),
+        0.4,
+        Contaminated(0.05, 0.6, 0.05),
+        values,
+        lowest=0.0,
+        highest=5.0,
+        best=c,
+    )
 
 
 @problem("t-sphere", "heavy tails", 8)
@@ -37,14 +55,18 @@ def t_sphere(rng: np.random.Generator, d: int) -> Problem:
     c, scale = place(rng, d), rng.uniform(0.05, 0.15)
     law = StudentT(scale, 5.0)
     exact = lambda theta: float(np.sum((theta - c) ** 2) + d * law.size**2)  # noqa: E731
-    return Problem(c + 2 * unit(rng, d), 0.5, law, lambda x: square(x - c), lowest=0.0, best=c, exact=exact)
+    return Problem(
+        c + 2 * unit(rng, d), 0.5, law, lambda x: square(x - c), lowest=0.0, best=c, exact=exact
+    )
 
 
 @problem("stepper", "rounding", 2)
 def stepper(rng: np.random.Generator, d: int) -> Problem:
     """A stepper motor: only multiples of its step are reached."""
     c = place(rng, d)
-    return Problem(c + 1.5 * unit(rng, d), 0.4, Rounding(0.2, 0.06), lambda x: square(x - c), lowest=0.0)
+    return Problem(
+        c + 1.5 * unit(rng, d), 0.4, Rounding(0.2, 0.06), lambda x: square(x - c), lowest=0.0
+    )
 
 
 @problem("tablets", "rounding", 6)
@@ -75,17 +97,31 @@ def _distant(theta):
 def dosage(rng: np.random.Generator, d: int) -> Problem:
     """A dose whose error grows with it: effect saturates, and above a threshold it is toxic."""
     toxic, size = rng.uniform(1.6, 2.4), rng.uniform(0.8, 1.2)
-    values = lambda x: -np.clip(x[:, 0], 0, None) / (size + np.clip(x[:, 0], 0, None)) + 2.0 * (x[:, 0] > toxic)  # noqa: E731
-    return Problem(np.array([0.4]), 0.3, Varying(_proportional, 0.15), values, lowest=-1.0, highest=2.0)
+    values = lambda x: (  # noqa: E731
+        -np.clip(x[:, 0], 0, None) / (size + np.clip(x[:, 0], 0, None)) + 2.0 * (x[:, 0] > toxic)
+    )
+    return Problem(
+        np.array([0.4]), 0.3, Varying(_proportional, 0.15), values, lowest=-1.0, highest=2.0
+    )
 
 
 @problem("large-is-loose", "theta-dependent noise", 4)
 def large_is_loose(rng: np.random.Generator, d: int) -> Problem:
-    """A bowl away from zero with an error that grows with theta: it pays to stay below its bottom."""
+    """A bowl away from zero with an error that grows with theta: it pays to stay below its
+    bottom.
+    """
     c = rng.uniform(1.0, 2.0, d)
     exact = lambda theta: float(np.sum((theta - c) ** 2 + _proportional(theta) ** 2))  # noqa: E731
     best = (c - 0.15 * 0.02) / (1 + 0.15**2)
-    return Problem(np.full(d, 0.3), 0.4, Varying(_proportional, 0.2), lambda x: square(x - c), lowest=0.0, best=best, exact=exact)
+    return Problem(
+        np.full(d, 0.3),
+        0.4,
+        Varying(_proportional, 0.2),
+        lambda x: square(x - c),
+        lowest=0.0,
+        best=best,
+        exact=exact,
+    )
 
 
 @problem("calm-spot", "theta-dependent noise", 6)
@@ -98,7 +134,17 @@ def calm_spot(rng: np.random.Generator, d: int) -> Problem:
 
 @problem("overshoot", "skewed", 2)
 def overshoot(rng: np.random.Generator, d: int) -> Problem:
-    """A law of one's own: mostly a little short, now and then far beyond, where there is no value."""
+    """A law of one's own: mostly a little short, now and then far beyond, where there is no
+    value.
+    """
     c, room = place(rng, d), rng.uniform(0.3, 0.5)
     values = lambda x: np.where((x < c + room).all(axis=1), np.abs(x - c).sum(axis=1), np.nan)  # noqa: E731
-    return Problem(c - rng.uniform(0.8, 1.2, d), 0.3, Skewed(), values, failing="exception", lowest=0.0, highest=20.0)
+    return Problem(
+        c - rng.uniform(0.8, 1.2, d),
+        0.3,
+        Skewed(),
+        values,
+        failing="exception",
+        lowest=0.0,
+        highest=20.0,
+    )

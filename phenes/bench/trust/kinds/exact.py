@@ -70,4 +70,6 @@ def exact_basins(rng: np.random.Generator, d: int) -> Problem:
 def exact_flat(rng: np.random.Generator, d: int) -> Problem:
     """The same value everywhere, and no noise either."""
     level = float(rng.integers(-3, 4))
-    return Problem(place(rng, d), 0.5, Exact(), lambda x: np.full(len(x), level), lowest=level, highest=level)
+    return Problem(
+        place(rng, d), 0.5, Exact(), lambda x: np.full(len(x), level), lowest=level, highest=level
+    )

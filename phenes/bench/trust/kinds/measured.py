@@ -1,4 +1,6 @@
-"""Experiments that realise x themselves: the law is to be learnt, or x is not measured, or half of it."""
+"""Experiments that realise x themselves: the law is to be learnt, or x is not measured, or half of
+it.
+"""
 
 import numpy as np
 
@@ -15,12 +17,23 @@ def learn_ellipsoid(rng: np.random.Generator, d: int) -> Problem:
     metric = q * weight @ q.T
     exact = lambda theta: float((theta - c) @ metric @ (theta - c) + np.trace(metric @ a @ a.T))  # noqa: E731
     values = lambda x: ((x - c) @ q) ** 2 @ weight  # noqa: E731
-    return Problem(c + 2 * unit(rng, d), 0.5, Gaussian(a @ a.T), values, told="learn", lowest=0.0, best=c, exact=exact)
+    return Problem(
+        c + 2 * unit(rng, d),
+        0.5,
+        Gaussian(a @ a.T),
+        values,
+        told="learn",
+        lowest=0.0,
+        best=c,
+        exact=exact,
+    )
 
 
 @problem("kiln", "learnt noise", 7)
 def kiln(rng: np.random.Generator, d: int) -> Problem:
-    """Seven zones of a kiln: what they become is measured, and too steep a difference between neighbours cracks the load."""
+    """Seven zones of a kiln: what they become is measured, and too steep a difference between
+    neighbours cracks the load.
+    """
     c = np.cumsum(rng.uniform(-0.3, 0.3, d))
 
     def values(x: np.ndarray) -> np.ndarray:
@@ -43,7 +56,16 @@ def unmeasured(rng: np.random.Generator, d: int) -> Problem:
     """Nothing is known of x but theta and the law."""
     c = place(rng, d)
     exact = lambda theta: float(np.sum((theta - c) ** 2) + d * 0.2**2)  # noqa: E731
-    return Problem(c + 2 * unit(rng, d), 0.5, Gaussian(0.2), lambda x: square(x - c), told="nothing", lowest=0.0, best=c, exact=exact)
+    return Problem(
+        c + 2 * unit(rng, d),
+        0.5,
+        Gaussian(0.2),
+        lambda x: square(x - c),
+        told="nothing",
+        lowest=0.0,
+        best=c,
+        exact=exact,
+    )
 
 
 @problem("unmeasured-wall", "x not measured", 3)
@@ -51,7 +73,9 @@ def unmeasured_wall(rng: np.random.Generator, d: int) -> Problem:
     """Blind, beside a wall."""
     c, n = place(rng, d), unit(rng, d)
     values = lambda x: np.where((x - c) @ n < 0.1, np.abs(x - c).sum(axis=1), np.nan)  # noqa: E731
-    return Problem(c - 1.5 * n, 0.4, Gaussian(0.12), values, failing="exception", told="nothing", lowest=0.0)
+    return Problem(
+        c - 1.5 * n, 0.4, Gaussian(0.12), values, failing="exception", told="nothing", lowest=0.0
+    )
 
 
 @problem("half-measured", "x not measured", 6)
@@ -59,4 +83,11 @@ def half_measured(rng: np.random.Generator, d: int) -> Problem:
     """Every other coordinate is measured; values jump by a third coordinate that is not."""
     c = place(rng, d)
     values = lambda x: square(x - c) + 2.0 * (x[:, 1] - c[1] > 0.15)  # noqa: E731
-    return Problem(c + np.where(np.arange(d) == 1, -1.0, rng.uniform(-1, 1, d)), 0.5, Gaussian(0.12), values, told="half", lowest=0.0)
+    return Problem(
+        c + np.where(np.arange(d) == 1, -1.0, rng.uniform(-1, 1, d)),
+        0.5,
+        Gaussian(0.12),
+        values,
+        told="half",
+        lowest=0.0,
+    )

@@ -1,4 +1,6 @@
-"""Parts that are good or scrap: beams, trusses, filters, stacks of tolerances. Values are constant, or two-valued, over whole regions."""
+"""Parts that are good or scrap: beams, trusses, filters, stacks of tolerances. Values are constant,
+or two-valued, over whole regions.
+"""
 
 import math
 
@@ -11,10 +13,19 @@ from phenes.bench.trust.problem import Problem, problem
 
 @problem("beam", "scrap", 2)
 def beam(rng: np.random.Generator, d: int) -> Problem:
-    """Width and height of a beam cut from a log: strength w h^2; what does not fit into the log is scrap."""
+    """Width and height of a beam cut from a log: strength w h^2; what does not fit into the log is
+    scrap.
+    """
     radius = rng.uniform(0.8, 1.2)
     values = lambda x: np.where(square(x) < 4 * radius**2, -x[:, 0] * x[:, 1] ** 2, 0.0)  # noqa: E731
-    return Problem(radius * rng.uniform(0.6, 0.9, d), 0.2, Gaussian(0.04), values, lowest=-8 * radius**3, highest=8 * radius**3)
+    return Problem(
+        radius * rng.uniform(0.6, 0.9, d),
+        0.2,
+        Gaussian(0.04),
+        values,
+        lowest=-8 * radius**3,
+        highest=8 * radius**3,
+    )
 
 
 @problem("truss", "scrap", 15)
@@ -27,10 +38,19 @@ def truss(rng: np.random.Generator, d: int) -> Problem:
 
 @problem("board", "scrap", 4)
 def board(rng: np.random.Generator, d: int) -> Problem:
-    """Four cuts of a board: the pieces are worth what they measure if they fit, together, into what there is; otherwise nothing."""
+    """Four cuts of a board: the pieces are worth what they measure if they fit, together, into what
+    there is; otherwise nothing.
+    """
     worth, length = rng.uniform(0.5, 1.5, d), rng.uniform(3.0, 5.0)
     values = lambda x: np.where(x.sum(axis=1) <= length, -np.tanh(np.clip(x, 0, None)) @ worth, 0.0)  # noqa: E731
-    return Problem(np.full(d, 0.12 * length), 0.25, Gaussian(0.06), values, lowest=-float(worth.sum()), highest=0.0)
+    return Problem(
+        np.full(d, 0.12 * length),
+        0.25,
+        Gaussian(0.06),
+        values,
+        lowest=-float(worth.sum()),
+        highest=0.0,
+    )
 
 
 @problem("half-space", "yield", 3)
@@ -44,7 +64,9 @@ def half_space(rng: np.random.Generator, d: int) -> Problem:
 
 @problem("filter", "yield", 6)
 def filter_(rng: np.random.Generator, d: int) -> Problem:
-    """Six resonators (logarithms of their frequencies) over a band: good if the response is flat within a decibel or so at 12 points."""
+    """Six resonators (logarithms of their frequencies) over a band: good if the response is flat
+    within a decibel or so at 12 points.
+    """
     nominal, tolerance = np.linspace(-1, 1, d) + 0.05 * place(rng, d, 1), rng.uniform(0.16, 0.2)
     points = np.linspace(-0.9, 0.9, 12)
     response = lambda x: np.log(np.sum(1 / (1 + ((points - x[..., None]) / 0.4) ** 2), axis=-2))  # noqa: E731
@@ -53,12 +75,16 @@ def filter_(rng: np.random.Generator, d: int) -> Problem:
     def values(x: np.ndarray) -> np.ndarray:
         return np.where((np.abs(response(x) - wanted) < tolerance).all(axis=1), -1.0, 0.0)
 
-    return Problem(nominal + 0.15 * unit(rng, d), 0.1, Gaussian(0.06), values, lowest=-1.0, highest=0.0)
+    return Problem(
+        nominal + 0.15 * unit(rng, d), 0.1, Gaussian(0.06), values, lowest=-1.0, highest=0.0
+    )
 
 
 @problem("stack", "yield", 9)
 def stack(rng: np.random.Generator, d: int) -> Problem:
-    """Nine parts in a row must leave a gap that is neither too wide nor too narrow; thin parts are cheap."""
+    """Nine parts in a row must leave a gap that is neither too wide nor too narrow; thin parts are
+    cheap.
+    """
     length, price = rng.uniform(0.8, 1.2, d), rng.uniform(0.02, 0.05, d)
 
     def values(x: np.ndarray) -> np.ndarray:
@@ -73,7 +99,9 @@ def mould(rng: np.random.Generator, d: int) -> Problem:
     """Twenty settings: good only near the one combination, in all of them together."""
     c = place(rng, d)
     values = lambda x: np.where(square(x - c) < 2.0 * d * 0.1**2, -1.0, 0.0)  # noqa: E731
-    return Problem(c + 0.35 * unit(rng, d), 0.05, Gaussian(0.1), values, lowest=-1.0, highest=0.0, best=c)
+    return Problem(
+        c + 0.35 * unit(rng, d), 0.05, Gaussian(0.1), values, lowest=-1.0, highest=0.0, best=c
+    )
 
 
 @problem("yield-far", "yield", 10)
@@ -81,12 +109,16 @@ def yield_far(rng: np.random.Generator, d: int) -> Problem:
     """From the start hardly any part is good: all values are equal for long."""
     c = place(rng, d)
     values = lambda x: np.where(square(x - c) < 1.0, -1.0, 0.0)  # noqa: E731
-    return Problem(c + 2.0 * unit(rng, d), 0.3, Gaussian(0.15), values, lowest=-1.0, highest=0.0, best=c)
+    return Problem(
+        c + 2.0 * unit(rng, d), 0.3, Gaussian(0.15), values, lowest=-1.0, highest=0.0, best=c
+    )
 
 
 @problem("crack", "rare jump", 1)
 def crack(rng: np.random.Generator, d: int) -> Problem:
-    """Hardening depth: the deeper the better, and beyond a depth it cracks, at a thousand times the price."""
+    """Hardening depth: the deeper the better, and beyond a depth it cracks, at a thousand times the
+    price.
+    """
     depth = rng.uniform(1.5, 2.5)
     values = lambda x: np.where(x[:, 0] < depth, 1 - x[:, 0] / depth, 1000.0)  # noqa: E731
     return Problem(np.array([0.3 * depth]), 0.3, Gaussian(0.1), values)

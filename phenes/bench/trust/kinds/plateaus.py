@@ -12,7 +12,9 @@ def bowl_in_plain(rng: np.random.Generator, d: int) -> Problem:
     """A bowl sunk into a plain; the start is near its rim."""
     c = place(rng, d)
     values = lambda x: np.minimum(square(x - c), 1.0)  # noqa: E731
-    return Problem(c + 1.1 * unit(rng, d), 0.4, Gaussian(0.15), values, lowest=0.0, highest=1.0, best=c)
+    return Problem(
+        c + 1.1 * unit(rng, d), 0.4, Gaussian(0.15), values, lowest=0.0, highest=1.0, best=c
+    )
 
 
 @problem("plain-with-slot", "plateau", 5)
@@ -32,7 +34,9 @@ def lost_on_plain(rng: np.random.Generator, d: int) -> Problem:
     """From the start nothing but the plain is in sight."""
     c = place(rng, d)
     values = lambda x: np.where(square(x - c) < 0.5, square(x - c) - 1.0, 2.0)  # noqa: E731
-    return Problem(c + 3.0 * unit(rng, d), 0.3, Gaussian(0.1), values, lowest=-1.0, highest=2.0, best=c)
+    return Problem(
+        c + 3.0 * unit(rng, d), 0.3, Gaussian(0.1), values, lowest=-1.0, highest=2.0, best=c
+    )
 
 
 @problem("needle", "needle", 2)
@@ -53,10 +57,16 @@ def needle_line(rng: np.random.Generator, d: int) -> Problem:
 
 @problem("two-wells", "two wells", 2)
 def two_wells(rng: np.random.Generator, d: int) -> Problem:
-    """A deep well that is narrow beside the noise, and a shallow wide one, which is where to aim."""
+    """A deep well that is narrow beside the noise, and a shallow wide one, which is where to
+    aim.
+    """
     c, n = place(rng, d), unit(rng, d)
-    values = lambda x: -np.exp(-square(x - c) / 2) - 1.5 * np.exp(-square(x - c - 2.5 * n) / (2 * 0.08**2))  # noqa: E731
-    return Problem(c + 1.25 * n + 0.3 * unit(rng, d), 0.8, Gaussian(0.3), values, lowest=-2.5, highest=0.0)
+    values = lambda x: (  # noqa: E731
+        -np.exp(-square(x - c) / 2) - 1.5 * np.exp(-square(x - c - 2.5 * n) / (2 * 0.08**2))
+    )
+    return Problem(
+        c + 1.25 * n + 0.3 * unit(rng, d), 0.8, Gaussian(0.3), values, lowest=-2.5, highest=0.0
+    )
 
 
 @problem("two-basins", "two wells", 6)
@@ -72,7 +82,15 @@ def flat(rng: np.random.Generator, d: int) -> Problem:
     """The same value everywhere."""
     level = rng.uniform(-2, 2)
     values = lambda x: np.full(len(x), level)  # noqa: E731
-    return Problem(place(rng, d), 0.5, Gaussian(0.1), values, lowest=level, highest=level, exact=lambda theta: level)
+    return Problem(
+        place(rng, d),
+        0.5,
+        Gaussian(0.1),
+        values,
+        lowest=level,
+        highest=level,
+        exact=lambda theta: level,
+    )
 
 
 @problem("flat-noisy", "flat", 5)
@@ -80,7 +98,9 @@ def flat_noisy(rng: np.random.Generator, d: int) -> Problem:
     """Nothing but noise on the value: whatever looks better is not."""
     chance = lambda y, rng: y + rng.standard_normal(len(y))  # noqa: E731
     values = lambda x: np.zeros(len(x))  # noqa: E731
-    return Problem(place(rng, d), 0.5, Gaussian(0.1), values, chance=chance, exact=lambda theta: 0.0)
+    return Problem(
+        place(rng, d), 0.5, Gaussian(0.1), values, chance=chance, exact=lambda theta: 0.0
+    )
 
 
 @problem("slope", "unbounded", 4)

@@ -42,7 +42,9 @@ def ripples(rng: np.random.Generator, d: int) -> Problem:
 
 @problem("antenna", "ripple", 9)
 def antenna(rng: np.random.Generator, d: int) -> Problem:
-    """Phases of an array: power towards one angle, nothing towards two others; periodic, many optima."""
+    """Phases of an array: power towards one angle, nothing towards two others; periodic, many
+    optima.
+    """
     k = np.arange(d) - (d - 1) / 2
     angles = np.array([rng.uniform(-0.2, 0.2), rng.uniform(0.8, 1.2), rng.uniform(-1.6, -1.2)])
 

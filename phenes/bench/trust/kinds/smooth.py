@@ -1,4 +1,6 @@
-"""Controls: smooth functions under Gaussian noise, where a narrow claim is right and a wide one a waste."""
+"""Controls: smooth functions under Gaussian noise, where a narrow claim is right and a wide one a
+waste.
+"""
 
 import numpy as np
 
@@ -10,7 +12,15 @@ from phenes.bench.trust.problem import Problem, problem
 def _bowl(rng: np.random.Generator, d: int, scale: float) -> Problem:
     c = place(rng, d)
     exact = lambda theta: float(np.sum((theta - c) ** 2) + d * scale**2)  # noqa: E731
-    return Problem(c + 2 * unit(rng, d), 0.5, Gaussian(scale), lambda x: square(x - c), lowest=0.0, best=c, exact=exact)
+    return Problem(
+        c + 2 * unit(rng, d),
+        0.5,
+        Gaussian(scale),
+        lambda x: square(x - c),
+        lowest=0.0,
+        best=c,
+        exact=exact,
+    )
 
 
 @problem("sphere", "smooth", 10)
@@ -33,7 +43,9 @@ def ellipsoid(rng: np.random.Generator, d: int) -> Problem:
     metric = q * weight @ q.T
     exact = lambda theta: float((theta - c) @ metric @ (theta - c) + np.trace(metric @ a @ a.T))  # noqa: E731
     values = lambda x: ((x - c) @ q) ** 2 @ weight  # noqa: E731
-    return Problem(c + 2 * unit(rng, d), 0.5, Gaussian(a @ a.T), values, lowest=0.0, best=c, exact=exact)
+    return Problem(
+        c + 2 * unit(rng, d), 0.5, Gaussian(a @ a.T), values, lowest=0.0, best=c, exact=exact
+    )
 
 
 @problem("rosenbrock", "smooth", 6)
@@ -63,9 +75,15 @@ def ackley(rng: np.random.Generator, d: int) -> Problem:
 
     def values(x: np.ndarray) -> np.ndarray:
         z = x - c
-        return 20 * (1 - np.exp(-0.2 * np.sqrt(np.mean(z**2, axis=1)))) + np.e - np.exp(np.mean(np.cos(2 * np.pi * z), axis=1))
+        return (
+            20 * (1 - np.exp(-0.2 * np.sqrt(np.mean(z**2, axis=1))))
+            + np.e
+            - np.exp(np.mean(np.cos(2 * np.pi * z), axis=1))
+        )
 
-    return Problem(c + 3 * unit(rng, d), 0.5, Gaussian(0.2), values, lowest=0.0, highest=20 + np.e, best=c)
+    return Problem(
+        c + 3 * unit(rng, d), 0.5, Gaussian(0.2), values, lowest=0.0, highest=20 + np.e, best=c
+    )
 
 
 @problem("wave", "smooth", 1)
@@ -76,7 +94,14 @@ def wave(rng: np.random.Generator, d: int) -> Problem:
     return Problem(np.array([c + 1.5]), 0.5, Gaussian(0.1), values, lowest=-1.0)
 
 
-HARTMANN_A = np.array([[10, 3, 17, 3.5, 1.7, 8], [0.05, 10, 17, 0.1, 8, 14], [3, 3.5, 1.7, 10, 17, 8], [17, 8, 0.05, 10, 0.1, 14]])
+HARTMANN_A = np.array(
+    [
+        [10, 3, 17, 3.5, 1.7, 8],
+        [0.05, 10, 17, 0.1, 8, 14],
+        [3, 3.5, 1.7, 10, 17, 8],
+        [17, 8, 0.05, 10, 0.1, 14],
+    ]
+)
 HARTMANN_P = 1e-4 * np.array(
     [
         [1312, 1696, 5569, 124, 8283, 5886],
@@ -97,4 +122,6 @@ def hartmann6(rng: np.random.Generator, d: int) -> Problem:
         return -np.exp(-gap) @ np.array([1.0, 1.2, 3.0, 3.2])
 
     box = (np.zeros(d), np.ones(d))
-    return Problem(rng.uniform(0.3, 0.7, d), 0.2, Gaussian(0.05), values, bounds=box, lowest=-3.33, highest=0.0)
+    return Problem(
+        rng.uniform(0.3, 0.7, d), 0.2, Gaussian(0.05), values, bounds=box, lowest=-3.33, highest=0.0
+    )

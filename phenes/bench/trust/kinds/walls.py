@@ -1,4 +1,6 @@
-"""Regions without a value: half-spaces, corners, corridors, rings, holes. Where f has one, it is smooth."""
+"""Regions without a value: half-spaces, corners, corridors, rings, holes. Where f has one, it is
+smooth.
+"""
 
 import numpy as np
 
@@ -17,7 +19,9 @@ def wall_near(rng: np.random.Generator, d: int) -> Problem:
 
 @problem("wall-slope", "wall-nan", 7)
 def wall_slope(rng: np.random.Generator, d: int) -> Problem:
-    """Downhill all the way into the wall, as cost goes down with wall thickness until the part cannot be cast."""
+    """Downhill all the way into the wall, as cost goes down with wall thickness until the part
+    cannot be cast.
+    """
     c, n, slope = place(rng, d), unit(rng, d), rng.uniform(0.5, 2.0)
 
     def values(x: np.ndarray) -> np.ndarray:
@@ -32,7 +36,9 @@ def corner(rng: np.random.Generator, d: int) -> Problem:
     """Levels of tanks: low is cheap, and a pump that runs dry stops the plant."""
     floor, price, scale = place(rng, d), rng.uniform(0.5, 2.0, d), rng.uniform(0.05, 0.2, d)
     values = lambda x: np.where((x > floor).all(axis=1), (x - floor) @ price, np.nan)  # noqa: E731
-    return Problem(floor + rng.uniform(0.8, 1.5, d), 0.4, Gaussian(scale), values, failing="none", lowest=0.0)
+    return Problem(
+        floor + rng.uniform(0.8, 1.5, d), 0.4, Gaussian(scale), values, failing="none", lowest=0.0
+    )
 
 
 @problem("corridor", "wall-nan", 6)
@@ -72,7 +78,9 @@ def wall_ball(rng: np.random.Generator, d: int) -> Problem:
     """A straight slope inside a ball, infinity outside."""
     c, n, radius = place(rng, d), unit(rng, d), rng.uniform(1.5, 2.0)
     values = lambda x: np.where(square(x - c) < radius**2, radius - (x - c) @ n, np.inf)  # noqa: E731
-    return Problem(c + 0.2 * unit(rng, d), 0.3, Gaussian(0.1), values, failing="inf", lowest=0.0, highest=4.0)
+    return Problem(
+        c + 0.2 * unit(rng, d), 0.3, Gaussian(0.1), values, failing="inf", lowest=0.0, highest=4.0
+    )
 
 
 @problem("wall-inf-line", "wall-inf", 1)
@@ -94,11 +102,21 @@ def box_cliff(rng: np.random.Generator, d: int) -> Problem:
 
 @problem("box-vessel", "box with cliff", 8)
 def box_vessel(rng: np.random.Generator, d: int) -> Problem:
-    """A vessel rated up to the upper bound of each pressure: the best aim is near many bounds, and beyond the rating it bursts."""
+    """A vessel rated up to the upper bound of each pressure: the best aim is near many bounds, and
+    beyond the rating it bursts.
+    """
     rating, gain = rng.uniform(0.9, 1.1, d), rng.uniform(0.5, 1.5, d)
     values = lambda x: np.where((x < rating + 0.05).all(axis=1), -(x @ gain) / gain.sum(), np.nan)  # noqa: E731
     box = (np.zeros(d), rating)
-    return Problem(rng.uniform(0.3, 0.5, d), 0.2, Gaussian(0.04), values, bounds=box, failing="exception", lowest=-1.2)
+    return Problem(
+        rng.uniform(0.3, 0.5, d),
+        0.2,
+        Gaussian(0.04),
+        values,
+        bounds=box,
+        failing="exception",
+        lowest=-1.2,
+    )
 
 
 @problem("ring", "ring", 2)
@@ -125,7 +143,9 @@ def shell(rng: np.random.Generator, d: int) -> Problem:
 
     side = unit(rng, d)
     side = side - (side @ n) * n
-    return Problem(c + 2 * side / np.linalg.norm(side), 0.4, Gaussian(0.1), values, lowest=0.0, highest=3.0)
+    return Problem(
+        c + 2 * side / np.linalg.norm(side), 0.4, Gaussian(0.1), values, lowest=0.0, highest=3.0
+    )
 
 
 @problem("hole", "hole", 4)
@@ -133,7 +153,9 @@ def hole(rng: np.random.Generator, d: int) -> Problem:
     """A hole of failures around the optimum."""
     c, radius = place(rng, d), rng.uniform(0.4, 0.6)
     values = lambda x: np.where(square(x - c) > radius**2, square(x - c), np.nan)  # noqa: E731
-    return Problem(c + 2.0 * unit(rng, d), 0.5, Gaussian(0.1), values, failing="exception", lowest=0.0)
+    return Problem(
+        c + 2.0 * unit(rng, d), 0.5, Gaussian(0.1), values, failing="exception", lowest=0.0
+    )
 
 
 @problem("start-fails", "start fails", 3)

@@ -1,7 +1,9 @@
-"""Gymnasium's classic control, written again in JAX: equal step by step, compiled together with the policy.
+"""Gymnasium's classic control, written again in JAX: equal step by step, compiled together with the
+policy.
 
-An environment is a frozen dataclass of its constants, read from the one that Gymnasium made, and three functions of one lane:
-first(key, dtype) -> state [k], observe(state) -> obs [o], step(state, action) -> (state, reward, terminated).
+An environment is a frozen dataclass of its constants, read from the one that Gymnasium made, and
+three functions of one lane: first(key, dtype) -> state [k], observe(state) -> obs [o], step(state,
+action) -> (state, reward, terminated).
 """
 
 from typing import Any, Protocol
@@ -13,14 +15,24 @@ from phenes.rl.rollouts.classic.cartpole import CartPole
 from phenes.rl.rollouts.classic.mountain_car import MountainCar, MountainCarContinuous
 from phenes.rl.rollouts.classic.pendulum import Pendulum
 
-__all__ = ["Acrobot", "CartPole", "Environment", "MountainCar", "MountainCarContinuous", "Pendulum", "like"]
+__all__ = [
+    "Acrobot",
+    "CartPole",
+    "Environment",
+    "MountainCar",
+    "MountainCarContinuous",
+    "Pendulum",
+    "like",
+]
 
 CLASSES = {
     "gymnasium.envs.classic_control.cartpole.CartPoleEnv": CartPole,
     "gymnasium.envs.classic_control.pendulum.PendulumEnv": Pendulum,
     "gymnasium.envs.classic_control.acrobot.AcrobotEnv": Acrobot,
     "gymnasium.envs.classic_control.mountain_car.MountainCarEnv": MountainCar,
-    "gymnasium.envs.classic_control.continuous_mountain_car.Continuous_MountainCarEnv": MountainCarContinuous,
+    "gymnasium.envs.classic_control.continuous_mountain_car.Continuous_MountainCarEnv": (
+        MountainCarContinuous
+    ),
 }
 
 
@@ -29,10 +41,14 @@ class Environment(Protocol):
 
     def observe(self, state: Float[Array, " k"]) -> Float[Array, " o"]: ...
 
-    def step(self, state: Float[Array, " k"], action: Array) -> tuple[Float[Array, " k"], Float[Array, ""], Bool[Array, ""]]: ...
+    def step(
+        self, state: Float[Array, " k"], action: Array
+    ) -> tuple[Float[Array, " k"], Float[Array, ""], Bool[Array, ""]]: ...
 
 
 def like(inner: Any) -> Environment | None:
-    """The same environment as this unwrapped one of Gymnasium's, if it is one of those written here."""
+    """The same environment as this unwrapped one of Gymnasium's, if it is one of those written
+    here.
+    """
     kind = CLASSES.get(f"{type(inner).__module__}.{type(inner).__qualname__}")
     return kind.like(inner) if kind else None

@@ -71,7 +71,11 @@ class Acrobot:
         d2 = own + arm * cos
         # cos(a - pi/2) = sin(a): the angles count from hanging straight down
         phi2 = self.m2 * self.c2 * self.gravity * jnp.sin(a1 + a2)
-        phi1 = (self.m1 * self.c1 + self.m2 * self.l1) * self.gravity * jnp.sin(a1) + phi2 - arm * (w2**2 + 2 * w1 * w2) * sin
+        phi1 = (
+            (self.m1 * self.c1 + self.m2 * self.l1) * self.gravity * jnp.sin(a1)
+            + phi2
+            - arm * (w2**2 + 2 * w1 * w2) * sin
+        )
         swing = arm * w1**2 * sin if self.book else jnp.zeros_like(sin)
         second = (torque + d2 / d1 * phi1 - swing - phi2) / (own - d2**2 / d1)
         return jnp.stack([w1, w2, -(d2 * second + phi1) / d1, second])

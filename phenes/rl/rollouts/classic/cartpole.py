@@ -46,7 +46,9 @@ class CartPole:
         sin, cos = jnp.sin(angle), jnp.cos(angle)
         push = jnp.where(action == 1, self.force, -self.force).astype(state.dtype)
         pull = (push + self.pole * self.length * w**2 * sin) / self.mass
-        turning = (self.gravity * sin - cos * pull) / (self.length * (4 / 3 - self.pole * cos**2 / self.mass))
+        turning = (self.gravity * sin - cos * pull) / (
+            self.length * (4 / 3 - self.pole * cos**2 / self.mass)
+        )
         moving = pull - self.pole * self.length * turning * cos / self.mass
         after = v + self.tau * moving, w + self.tau * turning
         used = after if self.implicit else (v, w)

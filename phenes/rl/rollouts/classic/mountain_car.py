@@ -1,4 +1,6 @@
-"""A car in a valley that is too weak to drive straight out of it (Moore 1990), with three forces or any force."""
+"""A car in a valley that is too weak to drive straight out of it (Moore 1990), with three forces or
+any force.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -37,7 +39,14 @@ class MountainCar:
 
     @classmethod
     def like(cls, env: Any) -> "MountainCar":
-        valley = Valley(env.min_position, env.max_position, env.max_speed, env.goal_position, env.goal_velocity, env.gravity)
+        valley = Valley(
+            env.min_position,
+            env.max_position,
+            env.max_speed,
+            env.goal_position,
+            env.goal_velocity,
+            env.gravity,
+        )
         return cls(valley, env.force)
 
     def first(self, key, dtype):
@@ -59,7 +68,14 @@ class MountainCarContinuous:
 
     @classmethod
     def like(cls, env: Any) -> "MountainCarContinuous":
-        valley = Valley(env.min_position, env.max_position, env.max_speed, env.goal_position, env.goal_velocity, 0.0025)
+        valley = Valley(
+            env.min_position,
+            env.max_position,
+            env.max_speed,
+            env.goal_position,
+            env.goal_velocity,
+            0.0025,
+        )
         return cls(valley, env.power, env.max_action)
 
     def first(self, key, dtype):
@@ -69,7 +85,13 @@ class MountainCarContinuous:
         return state
 
     def step(self, state, action):
-        """The price of an action is that of the one given, even where it is too strong to be carried out."""
+        """The price of an action is that of the one given, even where it is too strong to be
+        carried out.
+        """
         force = jnp.clip(action[0], -self.strongest, self.strongest)
         state, reached = self.valley.move(state, force * self.power)
-        return state, jnp.where(reached, 100.0, 0.0).astype(state.dtype) - 0.1 * action[0] ** 2, reached
+        return (
+            state,
+            jnp.where(reached, 100.0, 0.0).astype(state.dtype) - 0.1 * action[0] ** 2,
+            reached,
+        )

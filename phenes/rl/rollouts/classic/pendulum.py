@@ -33,6 +33,9 @@ class Pendulum:
         torque = jnp.clip(action[0], -self.strongest, self.strongest)
         upright = (angle + jnp.pi) % (2 * jnp.pi) - jnp.pi
         cost = upright**2 + 0.1 * w**2 + 0.001 * torque**2
-        turning = 3 * self.gravity / (2 * self.length) * jnp.sin(angle) + 3 / (self.mass * self.length**2) * torque
+        turning = (
+            3 * self.gravity / (2 * self.length) * jnp.sin(angle)
+            + 3 / (self.mass * self.length**2) * torque
+        )
         w = jnp.clip(w + turning * self.tau, -self.fastest, self.fastest)
         return jnp.stack([angle + w * self.tau, w]), -cost, jnp.zeros((), bool)

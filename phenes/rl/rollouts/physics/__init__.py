@@ -1,4 +1,6 @@
-"""Gymnasium's MuJoCo environments: MuJoCo's own physics in threads, everything around them for the whole population at once."""
+"""Gymnasium's MuJoCo environments: MuJoCo's own physics in threads, everything around them for the
+whole population at once.
+"""
 
 from typing import Any
 
@@ -24,6 +26,10 @@ TASKS = {
 
 
 def like(inner: Any) -> Task | None:
-    """What this unwrapped environment does around the physics, if it is one of those known here: exactly, not a subclass."""
-    kind = f"{type(inner).__module__}.{type(inner).__qualname__}".removeprefix("gymnasium.envs.mujoco.")
+    """What this unwrapped environment does around the physics, if it is one of those known here:
+    exactly, not a subclass.
+    """
+    kind = f"{type(inner).__module__}.{type(inner).__qualname__}".removeprefix(
+        "gymnasium.envs.mujoco."
+    )
     return TASKS[kind](inner) if kind in TASKS else None

@@ -20,7 +20,9 @@ def inverted_double_pendulum(env: Any) -> Task:
     def judge(before: None, now: Read, action: np.ndarray) -> Outcome:
         angles, w = now["qpos"][:, 1:], now["qvel"]
         limit = np.clip(now["qfrc_constraint"], -10, 10)[:, :1]
-        obs = np.concatenate([now["qpos"][:, :1], np.sin(angles), np.cos(angles), np.clip(w, -10, 10), limit], axis=1)
+        obs = np.concatenate(
+            [now["qpos"][:, :1], np.sin(angles), np.cos(angles), np.clip(w, -10, 10), limit], axis=1
+        )
         x, y = now["site_xpos"][:, 0, 0], now["site_xpos"][:, 0, 2]
         fallen = y <= 1
         distance, speed = 0.01 * x**2 + (y - 2) ** 2, 1e-3 * w[:, 1] ** 2 + 5e-3 * w[:, 2] ** 2
@@ -34,8 +36,14 @@ def reacher(env: Any) -> Task:
 
     def judge(before: None, now: Read, action: np.ndarray) -> Outcome:
         angles, gap = now["qpos"][:, :2], now["xpos"][:, tip] - now["xpos"][:, target]
-        obs = np.concatenate([np.cos(angles), np.sin(angles), now["qpos"][:, 2:], now["qvel"][:, :2], gap[:, :2]], axis=1)
-        reward = -np.linalg.norm(gap, axis=1) * env._reward_dist_weight - squares(action) * env._reward_control_weight
+        obs = np.concatenate(
+            [np.cos(angles), np.sin(angles), now["qpos"][:, 2:], now["qvel"][:, :2], gap[:, :2]],
+            axis=1,
+        )
+        reward = (
+            -np.linalg.norm(gap, axis=1) * env._reward_dist_weight
+            - squares(action) * env._reward_control_weight
+        )
         return obs, reward, never(len(obs))
 
     return Task(judge, ("qpos", "qvel", "xpos"))

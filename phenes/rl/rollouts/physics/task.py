@@ -1,4 +1,6 @@
-"""A MuJoCo environment of Gymnasium without its physics: what is seen, what it is worth, and when it is over, for many at once."""
+"""A MuJoCo environment of Gymnasium without its physics: what is seen, what it is worth, and when
+it is over, for many at once.
+"""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -16,7 +18,8 @@ def nothing(now: Read) -> None:
 class Task(NamedTuple):
     """judge(before, now, action) -> observations [M, o], rewards [M], terminated [M].
 
-    fields: of MjData, as `judge` needs them after a step. before: what it needs from before the step, computed from `early` fields.
+    fields: of MjData, as `judge` needs them after a step. before: what it needs from before the
+    step, computed from `early` fields.
     forces: `now` holds contact forces, which MuJoCo computes only when asked.
     """
 
@@ -28,7 +31,9 @@ class Task(NamedTuple):
 
 
 def squares(values: np.ndarray) -> np.ndarray:
-    """Sum of squares of each row, in the precision of what is given: actions are single, as in Gymnasium."""
+    """Sum of squares of each row, in the precision of what is given: actions are single, as in
+    Gymnasium.
+    """
     return np.sum(np.square(values.reshape(len(values), -1)), axis=1)
 
 

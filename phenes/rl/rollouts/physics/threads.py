@@ -12,7 +12,8 @@ from phenes.rl.rollouts.physics.task import Read, Task
 
 
 class Threads:
-    """A stage. Every individual has an MjData of its own, so that its physics are those of its own environment, bit by bit.
+    """A stage. Every individual has an MjData of its own, so that its physics are those of its own
+    environment, bit by bit.
 
     env: makes the first states. count: threads, one for each core unless given.
     """
@@ -24,7 +25,9 @@ class Threads:
         self.count = workers.count() if count is None else checks.count("workers", count)
         self.pool = ThreadPoolExecutor(self.count - 1) if self.count > 1 else None
         self.bodies: list[Any] = []
-        self.views: dict[str, list[np.ndarray]] = {name: [] for name in {"qpos", "qvel", "ctrl", *task.fields, *task.early}}
+        self.views: dict[str, list[np.ndarray]] = {
+            name: [] for name in {"qpos", "qvel", "ctrl", *task.fields, *task.early}
+        }
 
     def reset(self, seeds: list[int]) -> np.ndarray:
         self._grow(len(seeds))
@@ -40,7 +43,9 @@ class Threads:
         action, members = actions.astype(self.env.action_space.dtype), who.tolist()
         before = self.task.before(self._read(self.task.early, members))
         self._advance(members, action)
-        obs, reward, terminated = self.task.judge(before, self._read(self.task.fields, members), action)
+        obs, reward, terminated = self.task.judge(
+            before, self._read(self.task.fields, members), action
+        )
         return obs, reward, terminated, np.zeros(len(members), bool)
 
     def where(self) -> str:
@@ -61,15 +66,24 @@ class Threads:
         return {name: _stack([self.views[name][i] for i in members]) for name in fields}
 
     def _advance(self, members: list[int], action: np.ndarray) -> None:
-        """Each thread takes every so-manieth body: those next to each other are often mirrored and equally hard."""
+        """Each thread takes every so-manieth body: those next to each other are often mirrored and
+        equally hard.
+        """
         share = [slice(k, None, self.count) for k in range(self.count)]
-        others = [self.pool.submit(self._move, members[s], action[s]) for s in share[1:]] if self.pool else []
+        others = (
+            [self.pool.submit(self._move, members[s], action[s]) for s in share[1:]]
+            if self.pool
+            else []
+        )
         self._move(members[share[0]], action[share[0]])
         for other in others:
             other.result()
 
     def _move(self, members: list[int], action: np.ndarray) -> None:
-        step, forces = _mujoco().mj_step, _mujoco().mj_rnePostConstraint if self.task.forces else None
+        step, forces = (
+            _mujoco().mj_step,
+            (_mujoco().mj_rnePostConstraint if self.task.forces else None),
+        )
         model, frames, ctrl = self.inner.model, self.inner.frame_skip, self.views["ctrl"]
         for i, given in zip(members, action, strict=True):
             ctrl[i][:] = given

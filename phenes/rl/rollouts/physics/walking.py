@@ -1,4 +1,6 @@
-"""Swimmer, HalfCheetah, Hopper, Walker2d, Ant, Humanoid: forward speed, less what it costs, plus a bonus for staying upright."""
+"""Swimmer, HalfCheetah, Hopper, Walker2d, Ant, Humanoid: forward speed, less what it costs, plus a
+bonus for staying upright.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -21,7 +23,9 @@ def hopper(env: Any) -> Task:
         state = np.concatenate([now["qpos"], now["qvel"]], axis=1)[:, 2:]
         low, high = env._healthy_state_range
         upright = within(env._healthy_z_range[0], now["qpos"][:, 1], env._healthy_z_range[1])
-        straight = within(env._healthy_angle_range[0], now["qpos"][:, 2], env._healthy_angle_range[1])
+        straight = within(
+            env._healthy_angle_range[0], now["qpos"][:, 2], env._healthy_angle_range[1]
+        )
         return np.all(within(low, state, high), axis=1) & upright & straight
 
     return _runner(env, 1, healthy, fastest=10)
@@ -30,22 +34,36 @@ def hopper(env: Any) -> Task:
 def walker(env: Any) -> Task:
     def healthy(now: Read) -> np.ndarray:
         upright = within(env._healthy_z_range[0], now["qpos"][:, 1], env._healthy_z_range[1])
-        return upright & within(env._healthy_angle_range[0], now["qpos"][:, 2], env._healthy_angle_range[1])
+        return upright & within(
+            env._healthy_angle_range[0], now["qpos"][:, 2], env._healthy_angle_range[1]
+        )
 
     return _runner(env, 1, healthy, fastest=10)
 
 
-def _runner(env: Any, skipped: int, healthy: Callable[[Read], np.ndarray] | None = None, fastest: float = np.inf) -> Task:
-    """Planar: x is the first coordinate. skipped: coordinates of the position that are not seen. fastest: speed that is seen."""
+def _runner(
+    env: Any,
+    skipped: int,
+    healthy: Callable[[Read], np.ndarray] | None = None,
+    fastest: float = np.inf,
+) -> Task:
+    """Planar: x is the first coordinate. skipped: coordinates of the position that are not seen.
+    fastest: speed that is seen.
+    """
     first = skipped if env._exclude_current_positions_from_observation else 0
 
     def judge(before: np.ndarray, now: Read, action: np.ndarray) -> Outcome:
-        obs = np.concatenate([now["qpos"][:, first:], np.clip(now["qvel"], -fastest, fastest)], axis=1)
+        obs = np.concatenate(
+            [now["qpos"][:, first:], np.clip(now["qvel"], -fastest, fastest)], axis=1
+        )
         reward = env._forward_reward_weight * ((now["qpos"][:, 0] - before) / env.dt)
         ended = never(len(obs))
         if healthy is not None:
             well = healthy(now)
-            reward, ended = reward + well * env._healthy_reward, ~well & env._terminate_when_unhealthy
+            reward, ended = (
+                reward + well * env._healthy_reward,
+                ~well & env._terminate_when_unhealthy,
+            )
         return obs, reward - env._ctrl_cost_weight * squares(action), ended
 
     return Task(judge, before=lambda now: now["qpos"][:, 0], early=("qpos",))
@@ -61,7 +79,11 @@ def ant(env: Any) -> Task:
         if env._include_cfrc_ext_in_observation:
             seen.append(force[:, 1:].reshape(len(force), -1))
         state, z = np.concatenate([now["qpos"], now["qvel"]], axis=1), now["qpos"][:, 2]
-        well = np.isfinite(state).all(axis=1) & (env._healthy_z_range[0] <= z) & (z <= env._healthy_z_range[1])
+        well = (
+            np.isfinite(state).all(axis=1)
+            & (env._healthy_z_range[0] <= z)
+            & (z <= env._healthy_z_range[1])
+        )
         speed = (now["xpos"][:, body, 0] - before) / env.dt
         gain = speed * env._forward_reward_weight + well * env._healthy_reward
         cost = env._ctrl_cost_weight * squares(action) + env._contact_cost_weight * squares(force)
@@ -79,8 +101,13 @@ def humanoid(env: Any) -> Task:
 
     def judge(before: np.ndarray, now: Read, action: np.ndarray) -> Outcome:
         well = within(env._healthy_z_range[0], now["qpos"][:, 2], env._healthy_z_range[1])
-        gain = env._forward_reward_weight * ((centre(now) - before) / env.dt) + well * env._healthy_reward
-        contact = np.clip(env._contact_cost_weight * squares(now["cfrc_ext"]), *env._contact_cost_range)
+        gain = (
+            env._forward_reward_weight * ((centre(now) - before) / env.dt)
+            + well * env._healthy_reward
+        )
+        contact = np.clip(
+            env._contact_cost_weight * squares(now["cfrc_ext"]), *env._contact_cost_range
+        )
         cost = env._ctrl_cost_weight * squares(action.astype(float)) + contact
         return _whole_body(env, now), gain - cost, ~well & env._terminate_when_unhealthy
 
@@ -92,7 +119,9 @@ def humanoid_standup(env: Any) -> Task:
 
     def judge(before: None, now: Read, action: np.ndarray) -> Outcome:
         height = now["qpos"][:, 2] / env.model.opt.timestep
-        impact = np.clip(env._impact_cost_weight * squares(now["cfrc_ext"]), *env._impact_cost_range)
+        impact = np.clip(
+            env._impact_cost_weight * squares(now["cfrc_ext"]), *env._impact_cost_range
+        )
         reward = height - env._ctrl_cost_weight * squares(action.astype(float)) - impact + 1
         return _whole_body(env, now), reward, never(len(reward))
 
