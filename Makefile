@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test laws check docs clean
+.PHONY: demo test laws golden check docs clean
 
 demo: $(VENV)/.installed
 	$(BIN)/phenes demo
@@ -14,6 +14,10 @@ test: $(VENV)/.installed-dev
 # the laws once more: every pair of laws, with a million individuals each
 laws: $(VENV)/.installed-dev
 	PHENES_LAWS=whole $(BIN)/pytest -n 2 --dist worksteal tests/laws
+
+# short seeded runs of BASE and of the work tree, compared bit for bit; ONLY="learn run_" selects
+golden: $(VENV)/.installed-dev
+	$(BIN)/python tools/golden.py "$(BASE)" $(ONLY)
 
 check: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
