@@ -23,6 +23,8 @@ for name, theta in {"minimax": FILTER.nominal, "phenes": result.x}.items():
     )
 
 if len(sys.argv) > 1:  # python filter_yield.py filter.png
-    from phenes.plots import engineering, save
+    from phenes_lab.plots import engineering
+
+    from phenes.plots import save
 
     save(engineering.response({"minimax": FILTER.nominal, "phenes": result.x}), Path(sys.argv[1]))

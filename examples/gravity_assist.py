@@ -27,7 +27,9 @@ for name, theta in {"nominal": LAUNCH.nominal, "phenes": result.x}.items():
     )
 
 if len(sys.argv) > 1:  # python gravity_assist.py launch.png
-    from phenes.plots import engineering, save
+    from phenes_lab.plots import engineering
+
+    from phenes.plots import save
 
     save(
         engineering.trajectories({"nominal": LAUNCH.nominal, "phenes": result.x}), Path(sys.argv[1])

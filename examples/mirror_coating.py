@@ -23,7 +23,9 @@ for name, theta in {"nominal": COATING.nominal, "phenes": result.x}.items():
     )
 
 if len(sys.argv) > 1:  # python mirror_coating.py coating.png
-    from phenes.plots import engineering, save
+    from phenes_lab.plots import engineering
+
+    from phenes.plots import save
 
     save(
         engineering.spectra({"nominal": COATING.nominal, "phenes": result.x}, COATING),

@@ -34,6 +34,8 @@ for name, theta in designs.items():
     )
 
 if len(sys.argv) > 1:  # python noisy_actuator.py regulator.png
-    from phenes.plots import engineering, save
+    from phenes_lab.plots import engineering
+
+    from phenes.plots import save
 
     save(engineering.motions(designs), Path(sys.argv[1]))

@@ -8,14 +8,14 @@ conditioned on the realised x, unbiased and of smaller variance.
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from phenes._version import __version__ as __version__
+
 if TYPE_CHECKING:
     from phenes import diagnostics, estimators, inputs, metric, problems, rl, search, weightings
     from phenes.batch import Batch
     from phenes.loop import OIU, run, run_host
     from phenes.optimizer import Optimizer, Result, maximize, minimize
     from phenes.strategy import Info, State, Strategy, es
-
-__version__ = "0.1.0"
 
 __all__ = [
     "OIU",

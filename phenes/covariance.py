@@ -13,7 +13,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from phenes import checks
-from phenes.gauss import normal
+from phenes._random import normal
 from phenes.triangular import inverse_lower
 
 

@@ -16,8 +16,7 @@ from rich.table import Table
 from typer.testing import CliRunner
 
 import phenes
-from phenes import cli
-from phenes.experiments import demo
+from phenes import cli, demo
 
 
 def call(capsys, *arguments) -> tuple[int, str, str]:
@@ -184,7 +183,7 @@ def test_bench_passes_settings_on_and_prints_what_comes_back(
     fake = SimpleNamespace(
         Settings=FakeSettings, run=run, table=table, as_json=lambda rows: {"rows": len(rows)}
     )
-    monkeypatch.setitem(sys.modules, f"phenes.bench.{arguments[0]}", fake)
+    monkeypatch.setitem(sys.modules, f"phenes_lab.bench.{arguments[0]}", fake)
     code, out, err = call(capsys, "bench", *arguments, "--json")
     assert code == 0
     assert seen == [settings]

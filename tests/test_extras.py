@@ -4,7 +4,7 @@ import re
 import tomllib
 from pathlib import Path
 
-from phenes.extras import install
+from phenes._extras import install_hint
 
 ROOT = Path(__file__).parents[1]
 
@@ -23,6 +23,6 @@ def test_every_extra_that_is_named_exists():
 
 def test_for_a_clone_and_for_an_index():
     assert (
-        install("rl")
+        install_hint("rl")
         == "pip install -e '.[rl]' in a clone of phenes, pip install 'phenes[rl]' elsewhere"
     )

@@ -3,8 +3,8 @@ known.
 """
 
 from matplotlib.figure import Figure
+from phenes_lab.plots.engineering import spectra
 
-from phenes.plots.engineering import spectra
 from phenes.problems.engineering import COATING
 
 

@@ -1,8 +1,8 @@
 """The LC filter: minimax design and best known, with tolerance bands and yield."""
 
 from matplotlib.figure import Figure
+from phenes_lab.plots.engineering import response
 
-from phenes.plots.engineering import response
 from phenes.problems.engineering import FILTER
 
 

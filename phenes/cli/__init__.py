@@ -10,10 +10,9 @@ from typing import Annotated, Any
 
 import typer
 
-from phenes.cli import benches, trust  # noqa: F401  # trust adds its command to those of bench
 from phenes.cli.demo import demo
+from phenes.cli.laboratory import add_commands
 from phenes.cli.optimize import optimize
-from phenes.cli.reproduce import reproduce
 from phenes.cli.runs import runs, show_run, watch
 from phenes.cli.shared import Group
 from phenes.cli.train import train
@@ -26,12 +25,11 @@ app = typer.Typer(
 )
 app.command()(demo)
 app.command()(optimize)
-app.command()(reproduce)
 app.command()(train)
 app.command()(runs)
 app.command("show")(show_run)
 app.command()(watch)
-app.add_typer(benches.app, name="bench")
+add_commands(app)
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -58,7 +56,7 @@ def _fail(what: Any, code: int) -> None:
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from phenes import __version__
+        from phenes._version import __version__
 
         print(__version__)
         raise typer.Exit

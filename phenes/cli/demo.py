@@ -26,8 +26,7 @@ def demo(
     started = time.perf_counter()
     writable(out)
     double_precision()
-    from phenes import plots
-    from phenes.experiments import demo
+    from phenes import demo, plots
     from phenes.plots.demo import figure
 
     settings = demo.DemoSettings(**given(seeds=seeds, generations=generations))

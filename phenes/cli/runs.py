@@ -25,9 +25,10 @@ def runs(
 ) -> None:
     """List the runs of a file."""
     from phenes.store import Store
-    from phenes.watch import reading, terminal
+    from phenes.watch import terminal
+    from phenes.watch.snapshot import FILE
 
-    with Store(file or reading.FILE, create=False) as store:
+    with Store(file or FILE, create=False) as store:
         show(terminal.runs(store))
         listed = [{**about._asdict(), "status": store[about.id].status} for about in store.runs()]
     end(as_json, {"runs": listed})
@@ -51,12 +52,13 @@ def show_run(
     from phenes import store
     from phenes.plots import save
     from phenes.plots.convergence import figure_of_curve
-    from phenes.watch import reading, terminal
+    from phenes.watch import terminal
+    from phenes.watch.snapshot import Reader, find, open_run
 
-    path, number = reading.find(name)
+    path, number = find(name)
     with store.Store(path, create=False) as opened:
-        run = reading.open_run(opened, number)
-        snapshot = reading.Reader(run).snapshot()
+        run = open_run(opened, number)
+        snapshot = Reader(run).snapshot()
         show(terminal.one(snapshot))
         files: dict[str, Any] = {}
         if snapshot["curve"]["nfev"]:
@@ -79,9 +81,9 @@ def watch(
     as_json: Json = False,
 ) -> None:
     """Follow a run until it ends."""
-    from phenes.watch import reading
+    from phenes.watch.snapshot import find
 
-    path, number = reading.find(name)
+    path, number = find(name)
     snapshot = _page(path, number, port) if web else _terminal(path, number, every)
     end(as_json, snapshot)
 
@@ -101,10 +103,11 @@ def _terminal(path: Path, number: int | None, every: float) -> dict[str, Any]:
     from rich.live import Live
 
     from phenes.store import Store
-    from phenes.watch import reading, terminal
+    from phenes.watch import terminal
+    from phenes.watch.snapshot import Reader, open_run
 
     with Store(path, create=False) as store, Live(auto_refresh=False) as live:
-        reader = reading.Reader(reading.open_run(store, number))
+        reader = Reader(open_run(store, number))
         with contextlib.suppress(KeyboardInterrupt):
             while True:
                 snapshot = reader.snapshot()

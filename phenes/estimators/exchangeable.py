@@ -19,11 +19,11 @@ from jax import lax
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from phenes import checks
+from phenes._score import score, search_score
 from phenes.batch import Batch
 from phenes.covariance import Dense
 from phenes.estimators.scores import Estimator
-from phenes.normal import Normal
-from phenes.score import score, search_score
+from phenes.laws.normal import Normal
 
 Q = TypeVar("Q", bound=Any)
 

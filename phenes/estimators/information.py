@@ -17,9 +17,9 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float
 
 from phenes import checks
+from phenes._score import input_score, search_score
 from phenes.batch import Batch
 from phenes.estimators.scores import genotype, reparameterised
-from phenes.score import input_score, search_score
 from phenes.search.gaussian import DiagonalGaussian, Gaussian, GaussianSearch, IsotropicGaussian
 
 Q = TypeVar("Q", bound=Any)

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from phenes._score import marginal_score, search_score
 from phenes.batch import Batch
-from phenes.score import marginal_score, search_score
 
 Q = TypeVar("Q", bound=Any)
 

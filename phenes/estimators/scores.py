@@ -13,8 +13,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from phenes import checks
+from phenes._score import input_score, marginal_score, score, search_score
 from phenes.batch import Batch
-from phenes.score import input_score, marginal_score, score, search_score
 
 Q = TypeVar("Q", bound=Any)
 Estimator = Callable[[Any, Any, Batch, Float[Array, " n"]], Any]

@@ -10,9 +10,9 @@ from jax.scipy.special import betaln, gammaln
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from phenes import checks
+from phenes._trees import replace
 from phenes.search.conjugate import Beta, Gamma
 from phenes.search.dirichlet import Dirichlet
-from phenes.search.gaussian import replace
 from phenes.special import digamma_difference, gammaln_difference
 
 

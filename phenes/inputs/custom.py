@@ -10,7 +10,7 @@ from jax import lax
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from phenes import checks
-from phenes.score import marginal_score
+from phenes._score import marginal_score
 
 
 class Law(eqx.Module):

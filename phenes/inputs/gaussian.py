@@ -12,10 +12,10 @@ from jax import lax
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from phenes import checks
+from phenes._batching import cond_rare
+from phenes._random import normal
 from phenes.covariance import Covariance, Dense, Diagonal, add, as_covariance
-from phenes.gauss import normal
-from phenes.normal import Normal
-from phenes.rarely import rarely
+from phenes.laws.normal import Normal
 from phenes.search.gaussian import (
     DiagonalGaussian,
     Gaussian,
@@ -88,7 +88,7 @@ class GaussianNoise(eqx.Module):
             return each(measured, jnp.where(measured, r, 0.0))
 
         r = x - jax.vmap(self.expected)(theta)
-        y = rarely(
+        y = cond_rare(
             lambda cov, r: jnp.any(jnp.isnan(r)), some_measured, lambda cov, r: cov.solve(r)
         )(self.cov, r)
         return y if self.gain is None else y @ self.gain
@@ -116,7 +116,7 @@ class GaussianNoise(eqx.Module):
         """
         self._check(q)
         r = x - self.expected(q.mean)[None]
-        return rarely(
+        return cond_rare(
             lambda p, q, r, w: jnp.any(jnp.isnan(r)), _score_some_measured, _score_all_measured
         )(self, q, r, w)
 

@@ -11,7 +11,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from phenes import checks
 from phenes.covariance import Covariance, as_covariance
 from phenes.inputs.gaussian import GaussianNoise
-from phenes.normal import Mixture
+from phenes.laws.normal import Mixture
 from phenes.search.gaussian import DiagonalGaussian, Gaussian, GaussianSearch, IsotropicGaussian
 
 

@@ -6,10 +6,11 @@ from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
 
-from phenes.evaluate import Evaluate
-from phenes.optimizer import asynchronous as asynchronously
-from phenes.optimizer import generations, record
-from phenes.optimizer.follow import Callback, Followed
+from phenes.execution import Evaluate
+from phenes.optimizer.callbacks import Callback, Followed
+from phenes.optimizer.checkpoint import Checkpoint
+from phenes.optimizer.checkpoint import settings as run_settings
+from phenes.optimizer.loops import generational, steady_state
 from phenes.optimizer.optimizer import Optimizer
 from phenes.optimizer.result import Result
 
@@ -82,7 +83,7 @@ def minimize(
         verify=verify,
         seed=seed,
     )
-    settings = record.settings(x0, sigma0, noise, bounds, popsize, verify, seed, False)
+    settings = run_settings(x0, sigma0, noise, bounds, popsize, verify, seed, False)
     return _solve(opt, evaluate, settings, checkpoint, resume, asynchronous, callback, progress)
 
 
@@ -127,7 +128,7 @@ def maximize(
         "seed": seed,
     }
     opt = Optimizer(x0, sigma0, noise, maximize=True, **options)
-    settings = record.settings(x0, sigma0, noise, bounds, popsize, verify, seed, True)
+    settings = run_settings(x0, sigma0, noise, bounds, popsize, verify, seed, True)
     return _solve(opt, evaluate, settings, checkpoint, resume, asynchronous, callback, progress)
 
 
@@ -151,12 +152,12 @@ def _solve(
             "asynchronous and vectorized exclude each other: values of a whole population come"
             " together"
         )
-    loop = asynchronously if asynchronous else generations
+    loop = steady_state if asynchronous else generational
     settings |= {"asynchronous": True} if asynchronous else {}
     prompt, once = evaluate.engine is not None or evaluate.realises, evaluate.max_attempts == 1
     try:
         with (
-            record.Checkpoint(checkpoint, settings, resume, prompt, once) as kept,
+            Checkpoint(checkpoint, settings, resume, prompt, once) as kept,
             Followed(opt, callback, progress) as follow,
         ):
             kept.finish("done" if loop.run(opt, evaluate, kept, follow) else "stopped")

@@ -9,9 +9,9 @@ from phenes.adaptive import Adaptive
 from phenes.evidence.observations import HUGE
 from phenes.evidence.verification import surely_beats
 from phenes.optimizer import door
-from phenes.optimizer.channel import Measured, Moments, Sampled, as_channel
 from phenes.optimizer.history import History
-from phenes.optimizer.learning import Learnt, Residuals, expected_moments, misfit
+from phenes.optimizer.noise_fit import Learnt, Residuals, expected_moments, misfit
+from phenes.optimizer.noise_model import Measured, Moments, Sampled, as_channel
 from phenes.optimizer.result import Result
 from phenes.optimizer.trust import SIMULATED, Trust
 from phenes.optimizer.verdict import Facts, answer

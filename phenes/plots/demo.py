@@ -5,7 +5,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from phenes.experiments.demo import (
+from phenes.demo import (
     DemoSettings,
     Results,
     Summary,

@@ -17,7 +17,7 @@ from jax.scipy.special import betaln, digamma, gammaln, polygamma
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from phenes import checks
-from phenes.search.gaussian import replace
+from phenes._trees import replace
 
 
 class Beta(eqx.Module):

@@ -7,7 +7,7 @@ from jax.scipy.special import digamma, gammaln, polygamma
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from phenes import checks
-from phenes.search.gaussian import replace
+from phenes._trees import replace
 from phenes.special import trigamma_excess
 
 # bounds on alpha: below, samples underflow; above, nothing is left to learn

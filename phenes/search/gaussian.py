@@ -10,7 +10,7 @@ M^-1 H for the phenotype (docs/parts/search.md). `channel_score` is that identit
 of each family.
 """
 
-from typing import Any, Protocol, TypeVar
+from typing import Protocol
 
 import equinox as eqx
 import jax
@@ -18,12 +18,11 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from phenes import checks
+from phenes._batching import cond_rare
+from phenes._random import normal
+from phenes._trees import replace
 from phenes.covariance import Dense, Diagonal
-from phenes.gauss import normal
-from phenes.normal import Normal
-from phenes.rarely import rarely
-
-Q = TypeVar("Q", bound=eqx.Module)
+from phenes.laws.normal import Normal
 
 
 class Channel(Protocol):
@@ -262,14 +261,6 @@ class IsotropicGaussian(eqx.Module):
 GaussianSearch = Gaussian | DiagonalGaussian | IsotropicGaussian
 
 
-def replace(q: Q, **leaves: Any) -> Q:
-    """A copy of `q` with other leaves: no checks, so that gradients, which are shaped like q, can
-    be built with it too.
-    """
-    names = tuple(leaves)
-    return eqx.tree_at(lambda m: tuple(getattr(m, n) for n in names), q, tuple(leaves.values()))
-
-
 def project_psd(cov: Float[Array, "d d"]) -> tuple[Float[Array, "d d"], Int[Array, ""]]:
     """The nearest matrix with eigenvalues above rounding, and 1 if that was another matrix."""
 
@@ -290,7 +281,7 @@ def project_psd(cov: Float[Array, "d d"]) -> tuple[Float[Array, "d d"], Int[Arra
         lost = outside(a)
         return jnp.where(lost, 0.5 * (inside + inside.T), a), lost.astype(jnp.int32)
 
-    return rarely(outside, clip, lambda a: (a, jnp.zeros((), jnp.int32)))(cov)
+    return cond_rare(outside, clip, lambda a: (a, jnp.zeros((), jnp.int32)))(cov)
 
 
 def exponential(q: Gaussian, updates: Gaussian) -> tuple[Gaussian, Int[Array, ""]]:

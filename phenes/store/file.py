@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-import phenes
+from phenes._version import __version__
 from phenes.store.lock import Lock
 from phenes.store.run import Run
 from phenes.store.times import now
@@ -88,7 +88,7 @@ class Store:
             self._claim(before.id)
             self._commit(("UPDATE runs SET status = 'running' WHERE id = ?", (before.id,)))
             return Run(self, before._replace(status="running"))
-        row = (experiment, json.dumps(plain), phenes.__version__, now(), "running")
+        row = (experiment, json.dumps(plain), __version__, now(), "running")
         id_ = self._commit(
             (
                 (

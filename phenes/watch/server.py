@@ -9,7 +9,7 @@ from importlib import resources
 from pathlib import Path
 
 from phenes.store import Store
-from phenes.watch.reading import Reader, open_run
+from phenes.watch.snapshot import Reader, open_run
 
 HOST = "127.0.0.1"
 HEADERS = {

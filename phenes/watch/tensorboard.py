@@ -25,10 +25,9 @@ class TensorBoard:
             raise ValueError(
                 "TensorBoard needs a package of its own: pip install 'phenes[tensorboard]'"
             ) from error
-        self.event, self.summary = (
-            event_pb2.Event,
-            summary_pb2.Summary,
-        )  # pyright: ignore[reportAttributeAccessIssue]
+        # protobuf makes these classes when it is imported
+        self.event: Any = getattr(event_pb2, "Event")  # noqa: B009
+        self.summary: Any = getattr(summary_pb2, "Summary")  # noqa: B009
         self.file = EventFileWriter(str(folder))
         self.generations = self.looks = 0  # of a training, that are written
 

@@ -7,8 +7,8 @@ import pytest
 from jax.flatten_util import ravel_pytree
 
 from phenes import Batch, estimators, search
+from phenes._score import score
 from phenes.diagnostics import individual_scores
-from phenes.score import score
 from tests.laws import pairs
 from tests.laws.statistics import (
     CHUNK,

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from phenes import Batch, estimators, inputs, metric, search, weightings
-from phenes.search.gaussian import exponential, replace
+from phenes._trees import replace
+from phenes.search.gaussian import exponential
 
 ORACLES = {
     entry["name"]: entry

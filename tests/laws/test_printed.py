@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from phenes import Batch, estimators, inputs, metric, search
-from phenes.score import score
+from phenes._score import score
 from tests.laws import pairs
 from tests.laws.statistics import (
     CHUNK,

@@ -11,12 +11,12 @@ import pytest
 import scipy.stats
 
 from phenes import estimators, search
+from phenes._trees import replace
 from phenes.batch import Batch
 from phenes.diagnostics import individual_scores
 from phenes.estimators import diagonal, information_mix
 from phenes.rl.tabular import Episodes, greedy, moves, play, reward_to_go
 from phenes.rl.tabular.draws import log_dirichlet, log_gamma
-from phenes.search.gaussian import replace
 from tests.laws.statistics import assert_within, chunks_of, estimate, once, population
 from tests.rl import mdp
 

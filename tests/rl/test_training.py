@@ -9,10 +9,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from phenes_lab.bench import steps
 
 import phenes
 from phenes import estimators
-from phenes.bench import steps
 from phenes.rl import tabular
 from phenes.rl.tabular import command, moves, picture, show
 from phenes.rl.tabular.evaluate import values_of
@@ -188,7 +188,7 @@ def test_compiled_steps_are_many_times_as_fast_as_gymnasium():
     settings = steps.Settings(
         environments=("FrozenLake-v1",), popsizes=(1000,), loop=4000, repeats=5
     )
-    code = "import json\nfrom phenes.bench import steps\nfrom phenes.bench.steps import Settings\n"
+    code = "import json\nfrom phenes_lab.bench import steps\nfrom phenes_lab.bench.steps import Settings\n"
     data = measured(code + f"print(json.dumps(steps.as_json(steps.run({settings!r}))['rows']))")
     rows = [steps.Row(**row) for row in data]
     assert rows[0].ratio >= 15, rows

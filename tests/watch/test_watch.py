@@ -15,7 +15,7 @@ import pytest
 
 import phenes
 from phenes.store import Store
-from phenes.watch import reading
+from phenes.watch import snapshot
 from phenes.watch.server import serve
 from tests.test_cli import call, one_line
 from tests.watch.browser import CHROMIUM, DRIVER, browser
@@ -107,7 +107,7 @@ def test_a_live_run_shows_what_is_in_flight(tmp_path):
 
     def look(result):
         with Store(path, create=False) as store:
-            seen.append(reading.Reader(reading.open_run(store, None)).snapshot())
+            seen.append(snapshot.Reader(snapshot.open_run(store, None)).snapshot())
 
     phenes.minimize(f, np.full(3, 1.5), 0.5, 0.1, budget=60, seed=1, checkpoint=path, callback=look)
     assert seen[0]["status"] == "running"
@@ -122,13 +122,13 @@ def test_long_runs_are_thinned_and_what_was_read_is_kept():
             Fake.reads += 1
             return {"f": np.zeros(2), "nfev": np.array(int(key))}
 
-    reader = reading.Reader(Fake())
+    reader = snapshot.Reader(Fake())
     for n in (10, 1000, 1001, 100_000):
         Fake.reads = 0
         parts = reader._thinned([f"{k:08d}" for k in range(n)])
         numbers = [int(part["nfev"]) for part in parts]
         assert (numbers[0], numbers[-1]) == (0, n - 1)
-        assert len(numbers) <= 2 * reading.POINTS + 1
+        assert len(numbers) <= 2 * snapshot.POINTS + 1
         assert n != 1001 or Fake.reads <= 1
 
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from phenes.extras import install
+from phenes._extras import install_hint
 
 LARGEST = 20_000  # numbers in an observation; beyond that a dense layer is the wrong tool
 
@@ -63,7 +63,9 @@ def library() -> Any:
     try:
         import gymnasium
     except ImportError:
-        raise RuntimeError(f"reinforcement learning needs gymnasium: {install('rl')}") from None
+        raise RuntimeError(
+            f"reinforcement learning needs gymnasium: {install_hint('rl')}"
+        ) from None
     return gymnasium
 
 

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
-from phenes.evaluate import executor
+from phenes.execution import executor
 from phenes.rl.rollouts import door, hollow
 from phenes.rl.rollouts.environments import Loop
 from phenes.rl.rollouts.host import Host

@@ -20,10 +20,10 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Float
 
+from phenes._trees import replace
 from phenes.batch import Batch
 from phenes.rl.tabular.playing import Steps
 from phenes.search.dirichlet import Dirichlet
-from phenes.search.gaussian import replace
 
 
 class RewardToGo(eqx.Module):

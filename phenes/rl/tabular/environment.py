@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from phenes.extras import install
+from phenes._extras import install_hint
 from phenes.rl.tabular.table import Table
 
 ARROWS = {"UP": "↑", "RIGHT": "→", "DOWN": "↓", "LEFT": "←"}
@@ -61,7 +61,9 @@ def _make(name: str, options: dict[str, Any]) -> Any:
     try:
         import gymnasium
     except ImportError:
-        raise RuntimeError(f"reinforcement learning needs gymnasium: {install('rl')}") from None
+        raise RuntimeError(
+            f"reinforcement learning needs gymnasium: {install_hint('rl')}"
+        ) from None
     try:
         return gymnasium.make(name, **options)
     except (gymnasium.error.Error, TypeError, KeyError) as error:

@@ -15,12 +15,12 @@ from jax import lax
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from phenes import checks
+from phenes._trees import replace
 from phenes.batch import Batch
 from phenes.inputs.counts import DirichletMultinomial, Multinomial
 from phenes.rl.tabular.playing import Episode, play
 from phenes.rl.tabular.table import Table
 from phenes.search.dirichlet import Dirichlet
-from phenes.search.gaussian import replace
 from phenes.strategy import Strategy, generation_keys
 
 COUNTS = Multinomial()  # the law of the counts, whatever led to the states

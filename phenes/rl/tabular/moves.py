@@ -10,8 +10,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Int
 
 from phenes import metric
+from phenes._trees import replace
 from phenes.search.dirichlet import LARGEST_STEP, Dirichlet
-from phenes.search.gaussian import replace
 
 # a float, or one that is being traced: settings are swept inside of one compiled program
 Number = Any

@@ -65,9 +65,9 @@ class Learner(NamedTuple):
         state = self.strategy(None).init(q)
         estimator = self.settings.estimator
         if hasattr(estimator, "start"):
-            estimator = estimator.start(
+            estimator = estimator.start(  # pyright: ignore
                 Trajectories(policy, self.env), state.q, _shapes(policy, self.env)
-            )  # pyright: ignore
+            )
         # arrays that were made from Python numbers have weak types, and would be other types to the
         # compiled loop than what it returns
         return jax.tree.map(

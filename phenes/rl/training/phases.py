@@ -16,7 +16,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from phenes.batch import Batch, weigh
-from phenes.evaluate.lanes import Lanes
+from phenes.execution.affinity import Lanes
 from phenes.rl.policies import Normaliser, Policy
 from phenes.rl.rollouts import hollow
 from phenes.rl.rollouts.spread import Processes
@@ -90,9 +90,9 @@ class Phased:
             sum(answer.g for answer in weighed) / self.settings.popsize,
             sum(answer.square for answer in weighed),
         )
-        return Told(
-            f, sum(p.steps for p in played), g, np.asarray(square), [p.seen for p in played], sums
-        )  # pyright: ignore
+        seen = [p.seen for p in played]
+        steps = sum(p.steps for p in played)
+        return Told(f, steps, g, np.asarray(square), seen, sums)  # pyright: ignore
 
     def tell(self, carry: Carry, batch: Batch) -> tuple[Carry, Report]:
         told: Told = batch.x
@@ -161,7 +161,7 @@ def phased(settings: Settings, env: Any, key: Any, workers: Any) -> Any:
     """A `Learner`; one in two phases where the environment is played on workers and the estimator
     can be put together from parts.
     """
-    from phenes.evaluate.lanes import lanes
+    from phenes.execution.affinity import lanes
 
     learner = Learner(settings, env, key)
     own = lanes(workers) if isinstance(env, Processes) and splits(settings.estimator) else None

@@ -12,8 +12,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from phenes import checks
+from phenes._trees import replace
 from phenes.batch import Batch
-from phenes.search.gaussian import IsotropicGaussian, replace
+from phenes.search.gaussian import IsotropicGaussian
 
 Q = TypeVar("Q", bound=Any)
 # steps in one batch: what they leave behind on the way through the network should stay in the cache

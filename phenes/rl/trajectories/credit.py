@@ -91,19 +91,19 @@ class Credited(ByTrajectory):
 
     def start(self, p: Any, q: IsotropicGaussian, batch: Batch) -> "Credited":
         inner = (
-            self.estimator.start(p, q, batch)
+            self.estimator.start(p, q, batch)  # pyright: ignore
             if hasattr(self.estimator, "start")
             else self.estimator
-        )  # pyright: ignore
+        )
         return self._with(inner, Value.start(batch.x.obs.shape[-1], q.mean.dtype))
 
     def observe(self, p: Any, q: IsotropicGaussian, batch: Batch) -> "Credited":
         """Learn from a generation, after its gradient was taken."""
         inner = (
-            self.estimator.observe(p, q, batch)
+            self.estimator.observe(p, q, batch)  # pyright: ignore
             if hasattr(self.estimator, "observe")
             else self.estimator
-        )  # pyright: ignore
+        )
         return self._with(inner, self._learnt(self.sums(p, q, batch)))
 
     def learnt(self, sums: Sums) -> "Credited":

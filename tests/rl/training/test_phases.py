@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from phenes.evaluate.lanes import OwnProcesses
+from phenes.execution.affinity import OwnProcesses
 from phenes.rl import policies, rollouts
 from phenes.rl.training import phases, worker
 from phenes.rl.training.generation import Learner

@@ -1,0 +1,1 @@
+"""The experiments of the paper, run again: a folder each, with its settings, claims and figures."""

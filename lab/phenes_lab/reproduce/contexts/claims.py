@@ -1,0 +1,190 @@
+"""What is claimed of contexts, each with what was measured and a verdict by a stated rule."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from phenes_lab.report import Claim, difference, number, verdict
+from phenes_lab.reproduce.contexts.results import Curve, Results
+from phenes_lab.reproduce.contexts.settings import FULL, MIXTURES, SETS, VARIANCES
+
+CLOSE = 0.02  # in accuracy: as good as
+
+
+def claims(results: Results) -> list[Claim]:
+    """Those that the parts of this run have something to say about."""
+    out = []
+    for needed, about, sets in WANTED:
+        out += [about(results, name) for name in sets if results.has(name, *needed)]
+    out += [
+        smaller(results, kind, name)
+        for kind in VARIANCES
+        for name in results.settings.sets
+        if f"{kind}/{name}" in results.parts
+    ]
+    return out
+
+
+def spread(curve: Curve) -> str:
+    low, middle, high = np.quantile(curve.final, [0.25, 0.5, 0.75])
+    return f"{middle:.3f} ({low:.3f} to {high:.3f}; {curve.label})"
+
+
+def compared(results: Results, name: str, a: str, b: str, claim: str) -> Claim:
+    """b ahead of a, each at its best setting."""
+    first, second = results.best(a, name), results.best(b, name)
+    d = difference(first.final, second.final)
+    ahead = np.median(second.final) > np.median(first.final)
+    return Claim(
+        claim,
+        f"test accuracy after {results.settings.rounds_of(name)} rounds, median (quartiles; best"
+        f" setting) of {results.settings.seeds} seeds: {b} {spread(second)}, {a} {spread(first)};"
+        f" difference of means {d.value:+.3f}, z = {number(d.z, 2)}",
+        "holds: the higher median, by over 2 standard errors; partly: the higher median",
+        verdict(bool(ahead and d.z > 2), bool(ahead)),
+    )
+
+
+def beats_banditron(results: Results, name: str) -> Claim:
+    claim = (
+        f"{name}: with bandit feedback the phenotype estimator with belief weights beats Banditron"
+        " at its best γ"
+    )
+    return compared(results, name, "banditron", "phenotype", claim)
+
+
+def beats_greedy(results: Results, name: str) -> Claim:
+    return compared(
+        results,
+        name,
+        "epsilon-greedy",
+        "phenotype",
+        f"{name}: it beats epsilon-greedy at its best ε and rate",
+    )
+
+
+def value_beats_banditron(results: Results, name: str) -> Claim:
+    claim = (
+        f"{name}: the phenotype gradient of E f itself, f minus its running mean as weight, beats"
+        " Banditron"
+    )
+    return compared(results, name, "banditron", "phenotype-value", claim)
+
+
+def context_helps(results: Results, name: str) -> Claim:
+    claim = f"{name}: a baseline for each context does better than one for all"
+    return compared(results, name, "phenotype-value", "phenotype-context", claim)
+
+
+def beats_genotype(results: Results, name: str) -> Claim:
+    claim = f"{name}: phenotype does better than genotype, same weights, each at its best rate"
+    return compared(results, name, "genotype", "phenotype", claim)
+
+
+def mix_beats_genotype(results: Results, name: str) -> Claim:
+    return compared(
+        results, name, "genotype", "mix", f"{name}: the information mix does better than genotype"
+    )
+
+
+def weights_mix(results: Results, name: str) -> Claim:
+    claim = f"{name}: in the search over weights the information mix does better than genotype (ES)"
+    return compared(results, name, "weights-ES", "weights-mix", claim)
+
+
+def near_full(results: Results, name: str) -> Claim:
+    ours, full = results.best("phenotype", name), results.best(FULL, name)
+    gap = float(np.median(full.final) - np.median(ours.final))
+    return Claim(
+        f"{name}: bandit feedback costs little in the end",
+        f"phenotype {spread(ours)}, logistic regression told every label {spread(full)}: {gap:+.3f}"
+        " between the medians",
+        f"holds: within {CLOSE:g}; partly: within {2 * CLOSE:g}",
+        verdict(gap <= CLOSE, gap <= 2 * CLOSE),
+    )
+
+
+def experts_faster(results: Results, name: str) -> Claim:
+    """The area under the curve of the loss, which no single round decides."""
+    a, b = (results.best(f"experts-{e}", name).loss for e in ("genotype", "phenotype"))
+    d, end = difference(a.mean(axis=1), b.mean(axis=1)), difference(a[:, -1], b[:, -1])
+    whole, last = (
+        [number(float(v.mean())) for v in pair] for pair in ((a, b), (a[:, -1], b[:, -1]))
+    )
+    return Claim(
+        f"Mixture of experts, {name}: learning from the posterior over experts has less loss than"
+        " learning from the expert that was asked",
+        f"expected loss on the test set, mean over all rounds: genotype {whole[0]}, phenotype"
+        f" {whole[1]} (z = {number(d.z, 2)}); after the last: {last[0]} and {last[1]} (z ="
+        f" {number(end.z, 2)})",
+        "holds: less over all rounds by over 2 standard errors; partly: less",
+        verdict(d.z < -2, d.value < 0),
+    )
+
+
+def near_em(results: Results, name: str) -> Claim:
+    ours, em = results.best("experts-phenotype", name), results.best("experts-EM", name)
+    gap = float(np.median(em.final) - np.median(ours.final))
+    return Claim(
+        f"Mixture of experts, {name}: from feedback alone it gets to where EM gets that is told"
+        " every label",
+        f"phenotype {spread(ours)}, EM {spread(em)}: {gap:+.3f} between the medians",
+        f"holds: within {CLOSE:g}; partly: within {2 * CLOSE:g}",
+        verdict(gap <= CLOSE, gap <= 2 * CLOSE),
+    )
+
+
+def experts_needed(results: Results, name: str) -> Claim:
+    claim = f"Mixture of experts, {name}: several experts do better than one linear policy"
+    return compared(results, name, "phenotype", "experts-phenotype", claim)
+
+
+def specialise(results: Results, name: str) -> Claim:
+    of = {
+        m: np.median(results.specialisation(f"experts-{m}", name))
+        for m in ("phenotype", "genotype", "EM")
+    }
+    what = "region" if name == "regions" else "label"
+    return Claim(
+        f"Mixture of experts, {name}: experts specialise",
+        f"share of the information on the {what} that the most likely expert gives away, median"
+        " over seeds: " + ", ".join(f"{m} {value:.2f}" for m, value in of.items()),
+        "holds: phenotype at least 0.5; partly: at least 0.2",
+        verdict(of["phenotype"] >= 0.5, of["phenotype"] >= 0.2),
+    )
+
+
+def smaller(results: Results, kind: str, name: str) -> Claim:
+    """Measured ratios are noisy one by one: medians over seeds decide."""
+    part = results.parts[f"{kind}/{name}"]
+    gains = {key: np.median(part[key], axis=0) for key in ("genotype", "mix") if key in part}
+    shown = "; ".join(
+        f"{key} over phenotype: from {number(float(g.min()))} to {number(float(g.max()))}"
+        for key, g in gains.items()
+    )
+    below = int(np.sum(part["genotype"] < 1))
+    return Claim(
+        f"{'Mixture of experts, ' if kind != 'variance' else ''}{name}: the phenotype estimate"
+        " never has the larger variance",
+        f"variance on the same individuals along training, median over seeds: {shown}; single"
+        f" measurements of genotype below 1: {below} of {part['genotype'].size}",
+        "holds: no median below 1; partly: of the genotype none",
+        verdict(all(np.all(g >= 1) for g in gains.values()), bool(np.all(gains["genotype"] >= 1))),
+    )
+
+
+About = Callable[[Results, str], Claim]
+WANTED: list[tuple[tuple[str, ...], About, tuple[str, ...]]] = [
+    (("banditron", "phenotype"), beats_banditron, SETS),
+    (("epsilon-greedy", "phenotype"), beats_greedy, SETS),
+    ((FULL, "phenotype"), near_full, SETS),
+    (("genotype", "phenotype"), beats_genotype, SETS),
+    (("genotype", "mix"), mix_beats_genotype, SETS),
+    (("weights-ES", "weights-mix"), weights_mix, SETS),
+    (("banditron", "phenotype-value"), value_beats_banditron, SETS),
+    (("phenotype-value", "phenotype-context"), context_helps, SETS),
+    (("experts-genotype", "experts-phenotype"), experts_faster, MIXTURES),
+    (("phenotype", "experts-phenotype"), experts_needed, MIXTURES),
+    (("experts-phenotype", "experts-EM"), near_em, MIXTURES),
+    (("experts-phenotype", "experts-genotype", "experts-EM"), specialise, MIXTURES),
+]

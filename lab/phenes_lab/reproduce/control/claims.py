@@ -1,0 +1,173 @@
+"""The paper's claims about this environment, and ours, each with what was measured and a verdict by
+a stated rule.
+"""
+
+import math
+
+import numpy as np
+
+from phenes_lab.report import Claim, difference, mean_se, number, plus_minus, verdict
+from phenes_lab.reproduce.control.results import Results
+from phenes_lab.reproduce.control.settings import RIVALS
+
+
+def claims(results: Results) -> list[Claim]:
+    out = []
+    for needed, about in (
+        (("ES-paper", "PAES-paper"), faster),
+        (("ES-paper", "PAES-theta"), unbiased),
+        (("default",), ours),
+        (("default", "genotype"), clean),
+        (("default", "ES"), beside),
+        (("default", results.best_rival()), rivals),
+    ):
+        if all(name in results.runs for name in needed):
+            out.append(about(results))
+    if "default" in results.runs and results.settings.keep_on:
+        out.append(kept(results))
+    return out
+
+
+def times(results: Results, method: str) -> str:
+    middle = results.median_first(method)
+    end = (
+        f"{count(middle)} generations, {count(results.episodes(method))} episodes"
+        if math.isfinite(middle)
+        else "never"
+    )
+    of = (
+        f"{results.reached(method)} of {len(results.runs[method])} seeds in at most"
+        f" {results.settings.length(method)} generations"
+    )
+    return f"{end} (median; {of})"
+
+
+def count(value: float) -> str:
+    """A median of whole numbers, which may be half of one."""
+    return f"{value:,.1f}".removesuffix(".0") if math.isfinite(value) else "never"
+
+
+def bounded(results: Results, method: str) -> np.ndarray:
+    """First generations, with those that never got there one past the end: a bound, so differences
+    are understated.
+    """
+    return np.minimum(results.firsts(method), results.settings.length(method) + 1.0)
+
+
+def _faster(results: Results, text: str, es: str, paes: str) -> Claim:
+    d = difference(bounded(results, es), bounded(results, paes))
+    a, b = results.median_first(es), results.median_first(paes)
+    if math.isfinite(a) or math.isfinite(b):
+        ratio = float(np.median(bounded(results, es))) / float(np.median(bounded(results, paes)))
+        least = "" if math.isfinite(a) else "at least "
+        found, holds, partly = (
+            f"{least}{number(ratio)} times fewer, z = {number(d.z, 2)}",
+            d.z < -2,
+            b < a,
+        )
+    else:
+        d = difference(results.values(es), results.values(paes))
+        found = (
+            f"return at the end: {_values(results, es)} and {_values(results, paes)}, z ="
+            f" {number(d.z, 2)}"
+        )
+        holds, partly = False, d.z > 2
+    return Claim(
+        text,
+        f"return {results.settings.target:g}: {es} {times(results, es)}; {paes}"
+        f" {times(results, paes)}; {found}",
+        "holds: fewer generations to the target by over 2 standard errors; partly: a lower median,"
+        " or if neither gets there a higher return at the end by over 2 standard errors",
+        verdict(bool(holds), bool(partly)),
+    )
+
+
+def faster(results: Results) -> Claim:
+    return _faster(
+        results,
+        "Section 6.2: PAES converges faster than ES in terms of generations (the paper's settings)",
+        "ES-paper",
+        "PAES-paper",
+    )
+
+
+def unbiased(results: Results) -> Claim:
+    return _faster(
+        results,
+        "The same with the score at theta_i, which is unbiased (erratum 17)",
+        "ES-paper",
+        "PAES-theta",
+    )
+
+
+def clean(results: Results) -> Claim:
+    return _faster(
+        results,
+        "The default learns faster than the same with the genotype score",
+        "genotype",
+        "default",
+    )
+
+
+def beside(results: Results) -> Claim:
+    return _fewer(
+        results, "The default needs fewer episodes than ES with settings that suit it", "ES"
+    )
+
+
+def rivals(results: Results) -> Claim:
+    name = results.best_rival()
+    assert name is not None  # asked for above
+    count = sum(other in RIVALS for other in results.runs)
+    return _fewer(
+        results,
+        f"The default needs fewer episodes than evosax Open_ES, the best of {count} settings",
+        name,
+    )
+
+
+def _fewer(results: Results, text: str, other: str) -> Claim:
+    return Claim(
+        text,
+        f"return {results.settings.target:g}: {other} {times(results, other)}; default"
+        f" {times(results, 'default')}",
+        "holds: fewer episodes to the target by the median",
+        verdict(results.episodes("default") < results.episodes(other)),
+    )
+
+
+def ours(results: Results) -> Claim:
+    n, bar = len(results.runs["default"]), results.settings.bar
+    solved = results.solved("default")
+    many, half = solved >= 0.9 * n, solved >= 0.5 * n
+    within = bar is None or results.episodes("default") <= bar
+    return Claim(
+        f"The default reaches {results.settings.target:g} without tuning"
+        + ("" if bar is None else f", in {bar} episodes"),
+        f"{times(results, 'default')}; proved by {solved} of {n}; return of the mean policy at the"
+        f" end {_values(results, 'default')}",
+        "holds: at least 9 of 10 seeds"
+        + ("" if bar is None else ", and the median of the episodes")
+        + "; partly: at least half of the seeds",
+        verdict(many and within, half),
+    )
+
+
+def kept(results: Results) -> Claim:
+    """Of the looks at the mean policy after the first at the target."""
+    target, lowest = results.settings.target, []
+    for one in results.runs["default"]:
+        later = one.mean_policy[one.at >= one.first]
+        lowest.append(float(later.min()) if later.size else math.nan)
+    good = [low >= 0.9 * target for low in lowest]
+    return Claim(
+        "The default does not collapse after it got there",
+        "lowest look at the mean policy afterwards, by seed:"
+        f" {', '.join(number(low, 4) for low in lowest)}",
+        "holds: never below nine tenths of the target, with every seed; partly: with at least half",
+        verdict(all(good), sum(good) >= 0.5 * len(good)),
+    )
+
+
+def _values(results: Results, method: str) -> str:
+    return plus_minus(*mean_se(results.values(method)))

@@ -1,0 +1,186 @@
+"""The cost of a generation: beside peers, in memory, in growth and in compilations."""
+
+import io
+import json
+import sys
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+import pytest
+from phenes_lab.bench import generation
+from phenes_lab.bench.generation import REFERENCE, Row, Settings, ours
+from phenes_lab.bench.generation.growth import compile_generation
+from phenes_lab.bench.generation.pieces import repeated, timed_pieces
+from phenes_lab.bench.generation.rows import Timed
+from phenes_lab.bench.generation.timing import rounds
+from rich.console import Console
+
+import phenes
+from tests.optimised import measured
+
+pytestmark = pytest.mark.machine
+
+N = 100
+SMALL = Settings(dims=(40,), popsize=N, repeats=5, pieces_dims=(), scaling_dims=(), full_dims=())
+
+
+@pytest.fixture(scope="module")
+def rows() -> list[Row]:
+    code = f"""
+import json
+from phenes_lab.bench import generation
+from phenes_lab.bench.generation import Settings
+print(json.dumps(generation.as_json(generation.run({SMALL!r}))["rows"]))
+"""
+    return [Row(**row) for row in measured(code)]
+
+
+@pytest.fixture(scope="module")
+def growth() -> list[Row]:
+    return generation.scaling(dims=(500, 2000), full_dims=(50, 100), popsize=N, repeats=1)
+
+
+def test_every_contender_has_a_time_and_a_ratio(rows):
+    assert len(rows) == 10
+    for row in rows:
+        assert row.note == "not installed" or (
+            row.low <= row.seconds <= row.high and row.ratio > 0
+        ), row
+    assert next(row for row in rows if row.name == REFERENCE).ratio == 1.0
+
+
+def test_every_piece_has_a_time():
+    pieces = timed_pieces(3, 8)
+    seconds = rounds(pieces, 1, 0, lambda: None)
+    assert len(seconds) == 8
+    assert all(s > 0 for (s,) in seconds.values())
+
+
+def test_json_round_trips(rows, growth):
+    data = generation.as_json(rows + growth)
+    assert json.loads(json.dumps(data)) == data
+    assert len(data["rows"]) == len(rows + growth)
+
+
+def test_table_shows_every_row(rows, growth):
+    console = Console(width=200, record=True, file=io.StringIO())
+    console.print(generation.table(rows + growth))
+    text = console.export_text()
+    assert all(row.name in text for row in rows + growth)
+
+
+def test_a_missing_peer_is_a_row_that_says_so(monkeypatch):
+    def nothing(name):
+        raise ImportError(name)
+
+    comparing = sys.modules["phenes_lab.bench.generation.compare"]
+    monkeypatch.setattr(comparing.importlib, "import_module", nothing)
+    monkeypatch.setattr(
+        comparing, "rounds", lambda contenders, *rest: {c.name: [1.0] for c in contenders}
+    )
+    rows = generation.compare(3, SMALL)
+    missing = [row for row in rows if row.note == "not installed"]
+    assert [row.name for row in missing] == [
+        "pycma",
+        "cmaes",
+        "evosax CMA_ES, compiled loop",
+        "evosax CMA_ES, ask and tell",
+    ]
+    assert all(row.seconds is None for row in missing)
+    generation.table(rows)
+
+
+@pytest.mark.parametrize(("module", "name"), [("cma", "pycma"), ("cmaes", "cmaes")])
+def test_a_generation_costs_at_most_a_fifth_of_the_peers(module, name, rows):
+    """N = 100, d = 40, float64, compiled loop; median of the ratios of interleaved rounds."""
+    pytest.importorskip(module)
+    assert next(row for row in rows if row.name == name).ratio >= 5
+
+
+@pytest.mark.parametrize("q", [phenes.search.IsotropicGaussian, phenes.search.DiagonalGaussian])
+def test_memory_is_a_few_populations(q):
+    """Temporaries of one generation at d = 100 000, in units of the N d float64 of a population."""
+    d = 100_000
+    setup = ours.set_up(q(ours.start_of(d), 0.5), N)
+    assert compile_generation(setup).memory <= 6 * N * d * 8
+
+
+def test_work_grows_as_the_families_promise():
+    """O(N d) for isotropic and diagonal search, O(N d^2) for full covariance as long as d is not
+    far above N, in operations: what the clock says, with other work on the machine, is for `phenes
+    bench generation`."""
+
+    def exponent(q, *dims):
+        few, many = (compile_generation(ours.set_up(q(d), N)).operations for d in dims)
+        return np.log(many / few) / np.log(dims[1] / dims[0])
+
+    assert (
+        exponent(lambda d: phenes.search.IsotropicGaussian(ours.start_of(d), 0.5), 1000, 10_000)
+        < 1.05
+    )
+    assert (
+        exponent(lambda d: phenes.search.DiagonalGaussian(ours.start_of(d), 0.5), 1000, 10_000)
+        < 1.05
+    )
+    assert (
+        exponent(lambda d: phenes.search.Gaussian(ours.start_of(d), 0.25 * np.eye(d)), 50, 100)
+        < 2.4
+    )
+
+
+def test_memory_grows_as_the_families_promise(growth):
+    memory = {(row.name, row.dim): row.memory for row in growth}
+    assert memory["isotropic search", 2000] <= 4.8 * memory["isotropic search", 500]
+    assert memory["full search", 100] <= 6 * N * 100**2 * 8
+
+
+def test_the_pieces_are_not_hoisted_out_of_their_loops():
+    """Twice the generations take about twice the time: nothing is computed once and for all."""
+    x = jnp.ones((200, 200))
+    start = [repeated(lambda x: x @ x, (x,), steps) for steps in (20, 200)]
+    timed = [Timed("pieces", f"{i}", 1, s) for i, s in enumerate(start)]
+    seconds = rounds(timed, 5, 0, lambda: None)
+    assert np.median(np.array(seconds["1"]) / np.array(seconds["0"])) > 4
+
+
+def test_a_run_compiles_once():
+    """Another key, another q0 of the same shape: the same program."""
+    problem = phenes.OIU(phenes.inputs.GaussianNoise(0.1), lambda x: -jnp.sum(x**2))
+    strategy = phenes.es(
+        problem.p, phenes.estimators.phenotype, phenes.weightings.log_ranks, optax.sgd(0.05), 10
+    )
+    loop = jax.jit(lambda key, q: phenes.run(key, problem, strategy, q, 5))
+    for seed in range(3):
+        loop(
+            jax.random.key(seed),
+            phenes.search.IsotropicGaussian(np.full(4, float(seed)), 1.0 + seed),
+        )
+    assert loop._cache_size() == 1
+
+
+def test_ask_and_tell_compile_once():
+    problem = phenes.OIU(phenes.inputs.GaussianNoise(0.1), lambda x: -jnp.sum(x**2))
+    strategy = phenes.es(
+        problem.p,
+        phenes.estimators.phenotype,
+        phenes.weightings.log_ranks,
+        optax.sgd(0.05, momentum=0.9),
+        10,
+    )
+    ask = jax.jit(
+        lambda key, state: problem.realise(key, state.generation, strategy.ask(key, state))
+    )
+    tell = jax.jit(strategy.tell)
+    key, state = jax.random.key(0), strategy.init(phenes.search.IsotropicGaussian(np.zeros(4), 1.0))
+    for _ in range(3):
+        batch = ask(key, state)
+        state, _ = tell(state, batch._replace(f=problem.evaluate(batch.x)))
+    assert (ask._cache_size(), tell._cache_size()) == (1, 1)
+
+
+@pytest.mark.parametrize("wrong", [{"popsize": 1}, {"repeats": 0}])
+def test_misuse_is_a_value_error(wrong):
+    with pytest.raises(ValueError, match="must be at least"):
+        Settings(**wrong)

@@ -1,0 +1,226 @@
+"""The way from settings to a report: what is run, kept, resumed, run again and said."""
+
+import dataclasses
+import importlib.util
+import json
+
+import numpy as np
+import pytest
+from phenes_lab import _pinned_pool
+from phenes_lab.bench import peers
+from phenes_lab.bench.peers import contenders, execute, results
+from phenes_lab.bench.peers.contenders import PEERS
+from phenes_lab.bench.peers.settings import Part, Problem, Settings, held_out
+
+from phenes.store import Store
+
+needs_peers = pytest.mark.skipif(
+    any(importlib.util.find_spec(m) is None for m in ("cma", "cmaes", "evosax")),
+    reason="peers are extras",
+)
+
+
+class TestSettings:
+    def test_the_grid_is_apart_from_the_conditions(self):
+        a, b = (
+            Settings(dims=(10,), instances=(1,)),
+            Settings(dims=(40,), instances=(4, 5), peers=("phenes",)),
+        )
+        assert a.conditions == b.conditions
+        assert a.conditions != dataclasses.replace(a, seeds=6).conditions
+        assert set(a.peers) == set(PEERS)
+
+    def test_without_noise_only_unimodal_functions_and_no_twins(self):
+        parts = Settings(sigmas=(0.0,)).parts
+        assert {p.problem.function for p in parts} == set(range(1, 15)) - {3, 4}
+        assert {p.peer for p in parts} == {
+            "phenes",
+            "pycma",
+            "pycma-100",
+            "cmaes",
+            "cmaes-lra",
+            "evosax-cma",
+            "evosax-snes",
+        }
+
+    def test_keys_are_read_back(self):
+        problem = Problem(40, 0.01, 7, 4)
+        assert Problem.from_key(problem.key) == problem
+
+    def test_held_out_instances(self):
+        assert [i for i in range(1, 7) if held_out(i)] == [4, 5, 6]
+
+    def test_checkpoints_end_with_the_budget(self):
+        grid = Settings(budget=50, checkpoints=10).checkpoint_grid(4)
+        assert (grid[0], grid[-1]) == (16, 200)
+        assert np.all(np.diff(grid) > 0)
+
+    @pytest.mark.parametrize(
+        ("wrong", "said"),
+        [
+            ({"dims": (1,)}, "dims must be integers of at least 2, got 1"),
+            ({"sigmas": (-0.1,)}, "sigmas must be non-negative"),
+            ({"functions": (0, 3)}, "functions must be numbers from 1 to 24, got 0, 3"),
+            ({"instances": ()}, "instances must be integers of at least 1, got none"),
+            ({"peers": ("nobody",)}, "peers must be names among phenes, .*, got nobody"),
+            ({"seeds": 0}, "seeds must be an integer of at least 1"),
+        ],
+    )
+    def test_misuse_is_named(self, wrong, said):
+        with pytest.raises(ValueError, match=said):
+            Settings(**wrong)
+
+    def test_a_library_that_is_not_there(self, monkeypatch, tmp_path):
+        monkeypatch.setattr(contenders.importlib.util, "find_spec", lambda name: None)
+        with pytest.raises(ValueError, match="the peers need cma, cmaes, evosax"):
+            execute.run(Settings(peers=("pycma", "cmaes", "evosax-cma")), tmp_path)
+
+
+TINY = Settings(
+    dims=(3,),
+    sigmas=(0.1,),
+    functions=(1, 6),
+    instances=(1, 4),
+    peers=("phenes", "cmaes", "pycma-x"),
+    seeds=2,
+    budget=80,
+    checkpoints=8,
+    draws=64,
+)
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory):
+    """From settings to report, on two processes."""
+    out, calls = tmp_path_factory.mktemp("peers"), []
+    path = peers.run(
+        TINY, out, progress=lambda done, total: calls.append((done, total)), processes=2
+    )
+    return path, calls
+
+
+@needs_peers
+class TestEndToEnd:
+    def test_every_part_is_in_the_store(self, tiny):
+        with Store(tiny[0], create=False) as store:
+            loaded = results.load(store)
+        assert set(loaded.problems) == set(TINY.problems)
+        assert all(set(loaded.peers(p)) == set(TINY.peers) for p in loaded.problems)
+        assert set(loaded.floors) == set(loaded.problems)
+        done, total = zip(*tiny[1], strict=True)
+        assert (done[0], done[-1]) == (0, total[0])
+        assert list(done) == sorted(done)
+
+    def test_report_picture_and_summary(self, tiny):
+        out = tiny[0].parent
+        text = (out / "report.md").read_text()
+        for expected in (
+            "f6 attractive sector",
+            "held-out instances",
+            "tuning instances",
+            "peers-profile.png",
+            "Lost at",
+            "a ratio of",
+        ):
+            assert expected in text
+        assert "nan" not in text
+        assert (out / "peers-profile.png").read_bytes()[:4] == b"\x89PNG"
+        assert (out / "report.html").exists()
+        with Store(tiny[0]) as store:
+            summary = json.loads(json.dumps(peers.summary(store), allow_nan=False))
+            assert peers.table(store).row_count == 2
+        assert [group["held_out"] for group in summary["groups"]] == [False, True]
+        assert all(
+            sum(group[w] for w in ("win", "tie", "loss", "none")) == 2
+            for group in summary["groups"]
+        )
+        assert summary["rivals"] == ["pycma-x", "cmaes"]
+
+    def test_resume_adds_what_is_asked_and_keeps_the_rest(self, tiny, tmp_path, monkeypatch):
+        given = self.spy(monkeypatch)
+        path = tmp_path / tiny[0].name
+        path.write_bytes(tiny[0].read_bytes())
+        more = dataclasses.replace(
+            TINY, functions=(1, 2), instances=(4,), peers=("phenes", "cmaes")
+        )
+        peers.run(more, tmp_path, resume=True, processes=1)
+        assert {t[0] for t in given if isinstance(t[1], Part)} == {
+            "d3/s0.1/f02/i4/phenes",
+            "d3/s0.1/f02/i4/cmaes",
+        }
+        assert [t[0].key for t in given if not isinstance(t[1], Part)] == ["d3/s0.1/f02/i4"]
+        with Store(path) as store:
+            assert len(results.load(store).problems) == 5
+
+    def test_one_contender_is_run_again(self, tiny, tmp_path, monkeypatch):
+        path = tmp_path / tiny[0].name
+        path.write_bytes(tiny[0].read_bytes())
+        given = self.spy(monkeypatch)
+        only = dataclasses.replace(TINY, functions=(1,), instances=(4,))
+        peers.run(only, tmp_path, resume=True, renew=("phenes",), processes=1)
+        assert [t[0] for t in given if isinstance(t[1], Part)] == ["d3/s0.1/f01/i4/phenes"]
+        with Store(path) as store:
+            loaded = results.load(store)
+        # its old results, on other problems, are no longer those of its last run
+        assert [p.key for p in loaded.problems if "phenes" in loaded.parts[p]] == ["d3/s0.1/f01/i4"]
+        assert len(loaded.problems) == 4
+
+    def test_all_of_them_again_under_other_conditions(self, tiny, tmp_path, monkeypatch):
+        path = tmp_path / tiny[0].name
+        path.write_bytes(tiny[0].read_bytes())
+        self.spy(monkeypatch)
+        other = dataclasses.replace(
+            TINY, functions=(1,), instances=(4,), peers=("phenes", "cmaes"), seeds=1
+        )
+        peers.run(other, tmp_path, resume=True, renew=other.peers)
+        with Store(path) as store:
+            loaded = results.load(store)
+        assert [p.key for p in loaded.problems] == ["d3/s0.1/f01/i4"]
+        assert loaded.conditions["seeds"] == 1
+
+    def test_reports_run_nothing(self, tiny, tmp_path, monkeypatch):
+        monkeypatch.setattr(_pinned_pool, "each", lambda *_: pytest.fail("something was run"))
+        with Store(tiny[0]) as store:
+            peers.report(store, tmp_path)
+        assert "Score" in (tmp_path / "report.md").read_text()
+
+    def test_other_conditions_cannot_be_resumed(self, tiny):
+        with pytest.raises(ValueError, match="seeds was 2 and is now 3"):
+            peers.run(dataclasses.replace(TINY, seeds=3), tiny[0].parent, resume=True)
+
+    def test_renew_of_somebody_else(self, tmp_path):
+        with pytest.raises(ValueError, match=r"renew must be among the peers phenes, .* got pycma"):
+            peers.run(TINY, tmp_path, renew=("pycma",))
+
+    def test_what_fails_is_named_and_the_rest_kept(self, tmp_path, monkeypatch):
+        def each(compute, tasks, n):
+            for task in tasks:
+                failed = isinstance(task[1], Part) and task[1].peer == "cmaes"
+                yield _pinned_pool.Done(
+                    task,
+                    None if failed else compute(task),
+                    "Traceback\nKeyError: 'x'" if failed else None,
+                    0.1,
+                )
+
+        monkeypatch.setattr(_pinned_pool, "each", each)
+        few = dataclasses.replace(TINY, functions=(1,), instances=(4,), peers=("phenes", "cmaes"))
+        with pytest.raises(RuntimeError, match=r"d3/s0.1/f01/i4/cmaes failed .*KeyError"):
+            peers.run(few, tmp_path)
+        with Store(tmp_path / peers.FILE) as store:
+            assert {about.experiment: about.status for about in store.runs()} == {
+                "peers/phenes": "done",
+                "peers/cmaes": "failed",
+            }
+
+    @staticmethod
+    def spy(monkeypatch):
+        """What is given to _pinned_pool, computed here and now."""
+        given = []
+
+        def each(compute, tasks, n):
+            given.extend(tasks)
+            yield from (_pinned_pool.Done(task, compute(task), None, 0.1) for task in tasks)
+
+        monkeypatch.setattr(_pinned_pool, "each", each)
+        return given

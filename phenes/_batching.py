@@ -1,0 +1,38 @@
+"""A branch for what seldom happens, which stays a branch under `jax.vmap`.
+
+`lax.cond` under vmap computes both sides for everybody. An eigendecomposition that one run in a
+thousand needs would then cost all of them in every generation. Here the batch takes the dear side
+only if somebody in it needs it.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+from jax.custom_batching import custom_vmap
+
+
+def cond_rare(
+    needed: Callable[..., Any], rare: Callable[..., Any], common: Callable[..., Any]
+) -> Callable[..., Any]:
+    """A function of arrays: `rare(*args)` if `needed(*args)`, else `common(*args)`.
+
+    `rare` must be right for everybody, since under vmap all of the batch take it together. Not for
+    use inside `jax.grad`.
+    """
+
+    @custom_vmap
+    def call(*args):
+        return lax.cond(needed(*args), rare, common, *args)
+
+    @call.def_vmap
+    def _(_, batched, *args):
+        # what all share stays shared: work that depends on it alone is done once
+        axes = jax.tree.map(lambda is_batched: 0 if is_batched else None, tuple(batched))
+        some, rare_all, common_all = (jax.vmap(f, in_axes=axes) for f in (needed, rare, common))
+        out = cond_rare(lambda *a: jnp.any(some(*a)), rare_all, common_all)(*args)
+        return out, jax.tree.map(lambda _: True, out)
+
+    return call

@@ -1,0 +1,41 @@
+"""`phenes reproduce` and `phenes bench`, which the distribution phenes-lab brings.
+
+Any installed distribution adds commands by the entry-point group `phenes.commands`: the name of an
+entry is that of the command, its object a function or a `typer.Typer` of several.
+"""
+
+from collections.abc import Callable
+from importlib.metadata import entry_points
+
+import typer
+
+GROUP = "phenes.commands"
+OF_THE_LAB = {
+    "reproduce": "Run an experiment of the paper again (needs phenes-lab).",
+    "bench": "Measure the library beside others (needs phenes-lab).",
+}
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Those that are installed, and for those of the lab that are not a sentence that says how."""
+    found = {entry.name: entry for entry in entry_points(group=GROUP)}
+    for name, entry in sorted(found.items()):
+        command = entry.load()
+        if isinstance(command, typer.Typer):
+            app.add_typer(command, name=name)
+        else:
+            app.command(name)(command)
+    anything = {"allow_extra_args": True, "ignore_unknown_options": True}
+    for name, about in OF_THE_LAB.items():
+        if name not in found:
+            app.command(name, help=about, context_settings=anything)(_missing(name))
+
+
+def _missing(name: str) -> Callable[[], None]:
+    def command() -> None:
+        raise RuntimeError(
+            f"phenes {name} needs the laboratory: pip install -e ./lab in a clone of phenes, "
+            "pip install phenes-lab elsewhere"
+        )
+
+    return command

@@ -1,0 +1,111 @@
+"""Evaluations on a Dask cluster.
+
+Left to itself Dask evaluates again what a dead worker had in hand or in memory, finished or not.
+Each task is therefore tied to one worker, and what is under way on a worker that has gone is
+reported as lost: the pool decides. Results are fetched at once and nothing is held on the cluster.
+"""
+
+import contextlib
+import uuid
+from collections.abc import Callable
+from concurrent.futures import Future, InvalidStateError
+from typing import Any
+
+from phenes._extras import install_hint
+from phenes.execution.backends import Engine, WorkerLost
+
+CONNECT = 10  # seconds in which a scheduler has to answer
+
+
+class Dask(Engine):
+    """client: a distributed.Client, which stays the caller's unless it is `owned`."""
+
+    patience = 1.0  # f runs in a thread of the worker and cannot be interrupted at all
+
+    def __init__(self, client: Any, owned: bool = False):
+        self.client, self.owned = client, owned
+        self.flying: dict[Future, tuple[str, Any]] = {}  # ours: worker, theirs
+        self.workers: dict[str, int] = {}
+        self.look()
+
+    @property
+    def slots(self) -> int:
+        return max(sum(self.workers.values()) - self.stuck(), 0)
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future:
+        return self.submit_to(self._least_busy(), fn, *args, **kwargs)
+
+    def submit_to(
+        self, worker: str, fn: Callable[..., Any], /, *args: Any, **kwargs: Any
+    ) -> Future:
+        ours: Future = Future()
+        ours.set_running_or_notify_cancel()
+        name = f"phenes-{uuid.uuid4().hex}"  # two equal points are two evaluations
+        theirs = self.client.submit(
+            fn,
+            *args,
+            **kwargs,
+            key=name,
+            pure=False,
+            retries=0,
+            workers=[worker],
+            allow_other_workers=False,
+        )
+        self.flying[ours] = worker, theirs
+        theirs.add_done_callback(lambda theirs: self._finished(ours, theirs))
+        return ours
+
+    def look(self) -> None:
+        try:
+            known = self.client.scheduler_info()["workers"]
+        except OSError as error:
+            raise RuntimeError(f"the Dask scheduler cannot be reached: {error}") from error
+        self.workers = {address: worker["nthreads"] for address, worker in known.items()}
+        for ours, (worker, theirs) in list(self.flying.items()):
+            if worker not in self.workers and self.flying.pop(ours, None):
+                _settle(ours, error=WorkerLost(f"the Dask worker {worker} has gone"))
+                theirs.cancel()
+
+    def close(self) -> None:
+        if self.owned:
+            self.client.close()
+
+    def _least_busy(self) -> str:
+        if not self.workers:
+            raise RuntimeError("the Dask cluster has no workers")
+        busy = dict.fromkeys(self.workers, 0)
+        for worker, _ in list(self.flying.values()):
+            busy[worker] = busy.get(worker, 0) + 1
+        return min(self.workers, key=lambda worker: busy[worker] / self.workers[worker])
+
+    def _finished(self, ours: Future, theirs: Any) -> None:
+        """In a thread of the client's."""
+        try:
+            _settle(ours, result=theirs.result(timeout=30))
+        except Exception as error:
+            # what f raises comes back as a result, so this is the cluster's: cancelled, killed, out
+            # of reach
+            _settle(ours, error=WorkerLost(f"{type(error).__name__}: {error}"))
+        self.flying.pop(ours, None)
+        theirs.release()
+
+
+def connect(address: str) -> Dask:
+    """The cluster whose scheduler is at host:port."""
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise ValueError(f"workers='dask://...' needs Dask: {install_hint('dask')}") from error
+    try:
+        return Dask(Client(f"tcp://{address}", set_as_default=False, timeout=CONNECT), owned=True)
+    except (OSError, ValueError) as error:
+        raise ValueError(f"there is no Dask scheduler at {address}: {error}") from error
+
+
+def _settle(future: Future, result: Any = None, error: Exception | None = None) -> None:
+    """Whoever is first: a worker may be found gone while its last result is on the way."""
+    with contextlib.suppress(InvalidStateError):
+        if error is None:
+            future.set_result(result)
+        else:
+            future.set_exception(error)

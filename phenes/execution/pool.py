@@ -1,0 +1,178 @@
+"""Points go out to workers, outcomes come in as they are finished.
+
+A point whose worker died is sent again, up to `max_attempts` times in all; one that came back is
+never sent again. Pools of processes die whole when one of them is killed, and the innocent with the
+guilty: the last attempt of a point is therefore made alone.
+"""
+
+import queue
+import time
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass
+
+import numpy as np
+
+from phenes.execution.backends import Engine
+from phenes.execution.task import Outcome, failed, say
+
+POLL = 0.2  # seconds between looks at workers that say nothing
+PATIENCE = 120  # seconds without any worker after which a cluster is taken to be gone
+
+Arrived = list[tuple[int, Outcome]]
+
+
+@dataclass
+class Task:
+    tag: int
+    point: np.ndarray
+    attempts: int = 0  # that ended with the death of a worker
+    since: float = 0.0
+    pardoned: bool = False  # its worker is about to be ended for the sake of another
+
+
+class Pool:
+    """What is under way on an engine. call: point -> Outcome; limit: seconds for one; sending: told
+    of each tag before it goes.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        call: Callable[[np.ndarray], Outcome],
+        limit: float | None,
+        max_attempts: int,
+        sending: Callable[[int], None] = lambda tag: None,
+    ):
+        self.engine, self.call, self.limit, self.max_attempts, self.sending = (
+            engine,
+            call,
+            limit,
+            max_attempts,
+            sending,
+        )
+        # a second one in the queue of each worker keeps it busy, but blurs when it started and
+        # whether it did
+        self.depth = 2 if limit is None and max_attempts > 1 else 1
+        self.waiting: deque[Task] = deque()
+        self.flying: dict[Future, Task] = {}
+        self.done: queue.SimpleQueue[Future] = queue.SimpleQueue()
+        self.alone = False
+        self.looked = self.alive = time.monotonic()
+
+    def __len__(self) -> int:
+        return len(self.waiting) + len(self.flying)
+
+    @property
+    def room(self) -> int:
+        """How many more would be started at once, or soon."""
+        return max(self.depth * self.engine.slots - len(self), 0)
+
+    def send(self, tag: int, point: np.ndarray) -> None:
+        self.waiting.append(Task(tag, point))
+        self._fill()
+
+    def take(self) -> Arrived:
+        """What has come back since; waits until there is something, unless nothing is under way."""
+        arrived: Arrived = []
+        while not arrived and len(self):
+            self._fill()
+            arrived = [
+                outcome for future in self._returned() for outcome in self._settle(future)
+            ] + self._late()
+        self._fill()
+        return arrived
+
+    def close(self) -> None:
+        """Forget what is under way."""
+        self.waiting.clear()
+        flying, self.flying = list(self.flying), {}
+        if flying:
+            self.engine.give_up(flying)
+
+    def _fill(self) -> None:
+        while self.waiting and len(self.flying) < self.depth * self.engine.slots and not self.alone:
+            if self._suspect(self.waiting[0]) and self.flying:
+                return
+            task = self.waiting.popleft()
+            self.alone = self._suspect(task)
+            self.sending(task.tag)
+            future = self.engine.submit(self.call, task.point)
+            task.since, task.pardoned = time.monotonic(), False
+            self.flying[future] = task
+            future.add_done_callback(self.done.put)
+
+    def _suspect(self, task: Task) -> bool:
+        return 0 < task.attempts == self.max_attempts - 1
+
+    def _returned(self) -> list[Future]:
+        if time.monotonic() - self.looked > POLL:
+            self._look()
+        try:
+            futures = [self.done.get(timeout=POLL)]
+        except queue.Empty:
+            return []
+        while not self.done.empty():
+            futures.append(self.done.get())
+        return futures
+
+    def _look(self) -> None:
+        self.engine.look()
+        self.looked = time.monotonic()
+        if self.engine.slots:
+            self.alive = self.looked
+        elif self.looked - self.alive > PATIENCE:
+            raise RuntimeError(
+                f"no worker has been free for {PATIENCE} seconds: start some, and go on from the"
+                " checkpoint"
+            )
+
+    def _settle(self, future: Future) -> Arrived:
+        task = self.flying.pop(future, None)
+        if task is None:  # given up before
+            return []
+        self.alone = False
+        try:
+            return [(task.tag, future.result())]
+        except self.engine.lost:
+            return self._lost(task)
+        except Exception as error:  # of the engine: f's own come back as outcomes
+            return [(task.tag, failed(say(error)))]
+
+    def _lost(self, task: Task) -> Arrived:
+        task.attempts += not (task.pardoned and self.max_attempts > 1)
+        if task.attempts >= self.max_attempts:
+            times = "" if task.attempts == 1 else f" {task.attempts} times"
+            return [
+                (task.tag, failed(f"WorkerLost: the worker died{times} during this evaluation"))
+            ]
+        self.waiting.append(task)
+        return []
+
+    def _late(self) -> Arrived:
+        """Those that neither returned nor could be interrupted in time."""
+        if self.limit is None:
+            return []
+        now = time.monotonic()
+        late = [
+            future
+            for future, task in self.flying.items()
+            if now - task.since > self.limit + self.engine.patience
+        ]
+        tasks = [self.flying.pop(future) for future in late]
+        if late:
+            for task in self.flying.values():
+                task.pardoned = True
+            self.alone = False
+            self.engine.give_up(late)
+        return [
+            (
+                task.tag,
+                failed(
+                    f"TimeoutError: no value within {self.limit:g} s, and it could not be"
+                    " interrupted"
+                ),
+            )
+            for task in tasks
+        ]

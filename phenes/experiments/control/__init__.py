@@ -1,9 +1,0 @@
-"""The paper's experiments with policies in networks (section 6.2): one room for CartPole, Pendulum
-and Swimmer, which differ in numbers.
-"""
-
-from phenes.experiments.control.execute import experiment
-from phenes.experiments.control.results import summary
-from phenes.experiments.control.settings import METHODS, OWN, RIVALS, Settings
-
-__all__ = ["METHODS", "OWN", "RIVALS", "Settings", "experiment", "summary"]

@@ -1,0 +1,1 @@
+"""Densities that several rooms use."""

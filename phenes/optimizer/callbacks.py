@@ -1,0 +1,72 @@
+"""Those who hear of a run while it goes: the caller's callback, the progress bar, the list of what
+went wrong.
+"""
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from phenes.optimizer.evaluations import Row
+from phenes.optimizer.optimizer import Optimizer
+from phenes.optimizer.result import Result
+
+Callback = Callable[[Result], Any]
+ERRORS = 3  # different ones that are kept: the first say what is wrong
+
+
+class Followed:
+    """errors: what failed evaluations said, in order, each once."""
+
+    def __init__(self, opt: Optimizer, callback: Callback | None, progress: bool):
+        self.opt, self.callback = opt, callback
+        self.errors: dict[str, None] = {}
+        self.bar = _bar(progress, opt)
+
+    def __enter__(self) -> "Followed":
+        self.show = self.bar.__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self.bar.__exit__(*error)
+
+    def seen(self, rows: list[Row]) -> None:
+        for row in rows:
+            if row.error and len(self.errors) < ERRORS:
+                self.errors[row.error] = None
+
+    def moved(self) -> bool:
+        self.show(self.opt)
+        return self.callback is not None and _wants_to_stop(self.callback, self.opt.result)
+
+
+def _wants_to_stop(callback: Callback, result: Result) -> bool:
+    try:
+        return bool(callback(result) is True)
+    except StopIteration:  # as in SciPy
+        return True
+
+
+@contextlib.contextmanager
+def _bar(wanted: bool, opt: Optimizer) -> Iterator[Callable[[Optimizer], None]]:
+    """A line with the estimate of E f and the time left of the budget."""
+    if not wanted:
+        yield lambda opt: None
+        return
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.completed:.0f}/{task.total:.0f}"),
+        BarColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.description}"),
+    )
+    with Progress(*columns) as bar:
+        task = bar.add_task("", total=opt.budget)
+
+        def show(opt: Optimizer) -> None:
+            fun, se = opt.estimate
+            bar.update(
+                task, completed=opt.nfev, description=f"E f = {fun:.5g} ± {se:.1g}  {opt.phase}"
+            )
+
+        yield show

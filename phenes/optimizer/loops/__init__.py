@@ -1,0 +1,1 @@
+"""Loops of `minimize`: generation by generation, or value by value as they arrive."""
