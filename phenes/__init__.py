@@ -1,8 +1,21 @@
 """phenes: optimise what you can only aim at.
 
 You choose an intended theta; the world realises x ~ p_theta(x), which is measured; f(x) comes back.
-phenes maximises E f(x) with the phenotype-accelerated evolution strategy (PAES): gradients
-conditioned on the realised x, unbiased and of smaller variance.
+phenes looks for the theta with the best E f(x), and uses x, which other optimisers throw away.
+
+Two optimisers, one idea:
+
+`minimize`, `maximize`, `Optimizer`
+    What most people call. NumPy, no compiler to wait for: an adaptive search (CMA-ES on the
+    realised x, with step-size control, models of f and restarts; `phenes.adaptive`), and an answer
+    that rests on evidence (`phenes.evidence`). Nothing needs tuning.
+`es`, `run`, `run_host`
+    The paper's phenotype-accelerated evolution strategy (PAES), Algorithms 1 and 2, from parts, in
+    JAX: any search law, input law, estimator, weighting, metric and optax optimiser. For research,
+    and for f that can be compiled.
+
+They share no code, but the step: a generation of the adaptive search without step-size control and
+models is the natural-gradient step of `estimators.phenotype` under the metric of the marginal.
 """
 
 import importlib
@@ -11,7 +24,25 @@ from typing import TYPE_CHECKING, Any
 from phenes._version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from phenes import diagnostics, estimators, inputs, metric, problems, rl, search, weightings
+    from phenes import (
+        adaptive,
+        contexts,
+        diagnostics,
+        estimators,
+        evidence,
+        execution,
+        inputs,
+        metric,
+        problems,
+        rl,
+        search,
+        store,
+        watch,
+        weightings,
+    )
+    from phenes import (
+        plots as plots,
+    )
     from phenes.batch import Batch
     from phenes.loop import OIU, run, run_host
     from phenes.optimizer import Optimizer, Result, maximize, minimize
@@ -25,9 +56,13 @@ __all__ = [
     "Result",
     "State",
     "Strategy",
+    "adaptive",
+    "contexts",
     "diagnostics",
     "es",
     "estimators",
+    "evidence",
+    "execution",
     "inputs",
     "maximize",
     "metric",
@@ -37,9 +72,13 @@ __all__ = [
     "run",
     "run_host",
     "search",
+    "store",
+    "watch",
     "weightings",
 ]
 
+# `phenes.plots` is there too, but not for `from phenes import *`: it needs matplotlib
+_HEAVY = ("plots",)
 _HOMES = {
     "batch": ("Batch",),
     "loop": ("OIU", "run", "run_host"),
@@ -51,16 +90,15 @@ _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 def __getattr__(name: str) -> Any:
     """Loaded when first used: `phenes --help` does not wait for JAX."""
-    if name not in __all__:
+    if name not in __all__ and name not in _HEAVY:
         raise AttributeError(f"module 'phenes' has no attribute {name!r}")
-    value = (
-        getattr(importlib.import_module(f"phenes.{_HOME[name]}"), name)
-        if name in _HOME
-        else importlib.import_module(f"phenes.{name}")
-    )
+    if name in _HOME:
+        value = getattr(importlib.import_module(f"phenes.{_HOME[name]}"), name)
+    else:
+        value = importlib.import_module(f"phenes.{name}")
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return [*__all__, "__version__"]
+    return [*__all__, *_HEAVY, "__version__"]

@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+import phenes
+
 pytestmark = pytest.mark.machine
 
 # names are loaded when they are first used: touch them all
@@ -37,6 +39,28 @@ def test_the_core_imports_nothing_heavy():
         " sys.modules]))"
     )
     assert loaded == []
+
+
+def test_rooms_are_there_without_an_import_of_their_own():
+    """`import phenes` is enough for every room that the documentation names."""
+    rooms = (
+        "contexts.Cases execution.Evaluate store.Store plots.save watch.TensorBoard"
+        " evidence.Observations adaptive.Adaptive problems.bbob problems.robust.POLYNOMIAL"
+        " problems.engineering.FILTER"
+    )
+    reached = fresh(
+        "import json, operator, phenes;"
+        f" print(json.dumps([callable(operator.attrgetter(n)(phenes)) for n in {rooms.split()!r}]))"
+    )
+    assert reached == [True] * 10
+
+
+def test_names_that_are_not_there_are_refused():
+    for module in (phenes, phenes.problems):
+        with pytest.raises(AttributeError, match=f"'{module.__name__}' has no attribute 'nothing'"):
+            _ = module.nothing
+    assert {"contexts", "plots", "__version__"} <= set(dir(phenes))
+    assert dir(phenes.problems) == ["Problem", "bbob", "engineering", "robust"]
 
 
 def test_import_adds_less_than_three_tenths_of_a_second():

@@ -99,8 +99,8 @@ def _pairs(function: int, dim: int) -> Callable[..., Any]:
     gap = _function_of(function, dim)
 
     def values(leaves, points, errors):
-        pair = lambda point, e: 0.5 * (gap(leaves, point + e) + gap(leaves, point - e))  # noqa: E731  # noqa: E731
-        at = lambda point: lax.map(
+        pair = lambda point, e: 0.5 * (gap(leaves, point + e) + gap(leaves, point - e))  # noqa: E731
+        at = lambda point: lax.map(  # noqa: E731
             lambda chunk: jax.vmap(lambda e: pair(point, e))(chunk), errors
         ).ravel()
         return lax.map(at, points)
