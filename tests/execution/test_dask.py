@@ -12,8 +12,8 @@ from phenes.execution.affinity import lanes
 from phenes.rl import train
 from tests.execution.clusters import dask_client
 from tests.execution.objectives import DiesAt, Logged, lines, sleeps, wrong_in_many_ways
+from tests.execution.test_affinity import hold
 from tests.execution.test_execution import collect, column
-from tests.execution.test_lanes import hold
 
 pytestmark = pytest.mark.machine
 

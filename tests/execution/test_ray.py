@@ -7,8 +7,8 @@ from phenes.execution import Evaluate
 from phenes.execution.affinity import lanes
 from tests.execution.clusters import ray_cluster
 from tests.execution.objectives import DiesAt, lines, sleeps, wrong_in_many_ways
+from tests.execution.test_affinity import hold
 from tests.execution.test_execution import collect, column
-from tests.execution.test_lanes import hold
 
 pytestmark = pytest.mark.machine
 
