@@ -66,7 +66,7 @@ def train(
     started = time.perf_counter()
     writable(out)
     from phenes.rl.tabular.show import parse_options
-    from phenes.rl.training.door import has_table
+    from phenes.rl.training.train import has_table
 
     options = parse_options(option or [])
     networks = given(

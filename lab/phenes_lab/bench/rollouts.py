@@ -149,7 +149,7 @@ def _synchronous(job: Job) -> Callable[[], tuple[int, int]]:
     """
     import gymnasium
 
-    from phenes.rl.rollouts.host import Actors
+    from phenes.rl.rollouts.python_envs import Actors
 
     n = len(job.theta)
     # the checker would slow it down

@@ -17,7 +17,7 @@ from jaxtyping import Array, Float
 from phenes.rl.policies.network import MLP
 
 
-class Dense(eqx.Module):
+class RowFeatures(eqx.Module):
     """The rows themselves [rows, d]."""
 
     rows: Float[Array, "rows d"]
@@ -74,11 +74,11 @@ def of_module(
     obs: Float[Array, "r o"],
     L: Float[Array, "r k c"],
     layers: Any,
-) -> Dense:
+) -> RowFeatures:
     """Of output(theta, obs) in general."""
 
     def one(obs, L):
         back = jax.vjp(lambda theta: output(theta, obs), theta)[1]
         return jax.vmap(lambda column: back(column)[0])(L.T)
 
-    return Dense(jax.vmap(one)(obs, L).reshape(-1, theta.size), tuple(layers.tolist()))
+    return RowFeatures(jax.vmap(one)(obs, L).reshape(-1, theta.size), tuple(layers.tolist()))

@@ -63,7 +63,7 @@ class Softmax(eqx.Module):
         return action
 
 
-class Normal(eqx.Module):
+class GaussianHead(eqx.Module):
     """N(out, std^2) in units of the action space: +-1 are its bounds, where it has them.
 
     std: of the action noise, a number or one for each coordinate; it has nothing to do with the
@@ -109,7 +109,7 @@ class Normal(eqx.Module):
         middle, half = ((high + low) / 2).reshape(shape), ((high - low) / 2).reshape(shape)
         return jnp.clip(middle + half * action, self.low.reshape(shape), self.high.reshape(shape))
 
-    def with_std(self, std: Any) -> "Normal":
+    def with_std(self, std: Any) -> "GaussianHead":
         return eqx.tree_at(
             lambda m: m.std,
             self,

@@ -13,11 +13,10 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from phenes import checks
-from phenes.rl.policies.features import Dense, Layered, of_mlp, of_module
-from phenes.rl.policies.heads import Head, Normal, Softmax
+from phenes.rl.policies.features import Layered, RowFeatures, of_mlp, of_module
+from phenes.rl.policies.heads import GaussianHead, Head, Softmax
 from phenes.rl.policies.network import MLP
 from phenes.rl.policies.normalise import Normaliser
-from phenes.rl.policies.unravel import Unravel
 
 ACTION_NOISE = 0.3  # half ranges of the action
 
@@ -42,7 +41,7 @@ class Policy(eqx.Module):
 
     def features(
         self, theta: Float[Array, " d"], obs: Float[Array, "r o"], L: Float[Array, "r k c"]
-    ) -> Dense | Layered:
+    ) -> RowFeatures | Layered:
         """Rows L'J at these observations, for their inner products: J the Jacobian of the output
         with respect to theta.
         """
@@ -96,9 +95,11 @@ def from_network(
 
 
 def head_for(spaces: Any, action_noise: Any = ACTION_NOISE) -> Head:
-    """Softmax for discrete actions, Normal for a box."""
+    """Softmax for discrete actions, GaussianHead for a box."""
     return (
-        Softmax(spaces.n) if spaces.n is not None else Normal(action_noise, spaces.low, spaces.high)
+        Softmax(spaces.n)
+        if spaces.n is not None
+        else GaussianHead(action_noise, spaces.low, spaces.high)
     )
 
 
@@ -113,3 +114,52 @@ def policy(
     head = head_for(spaces, action_noise)
     net = MLP(key, spaces.obs_dim, head.outputs, hidden)
     return from_network(net, head, Normaliser.start(spaces.obs_dim) if normalise else None)
+
+
+def quiet(policy: Policy, theta: Float[Array, " d"], factor: float) -> Float[Array, " d"]:
+    """theta with the weights of the last layer times the factor; theta itself for networks of other
+    kinds.
+    """
+    if factor == 1.0 or not isinstance(policy.net, MLP):
+        return theta
+    parameters = policy.unravel(theta)
+    return ravel_pytree(
+        eqx.tree_at(
+            lambda net: net.layers[-1].weight, parameters, factor * parameters.layers[-1].weight
+        )
+    )[0]
+
+
+class Unravel:
+    """theta [d] -> parameters of these shapes.
+
+    Equal to another for the same network, and it survives the way to another process: it holds a
+    tree of shapes, as a `PyTreeDef` with modules of equinox in it does not (their mark of a missing
+    field is known by identity).
+    """
+
+    def __init__(self, parameters: Any):
+        self.like = jax.tree.map(
+            lambda leaf: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype), parameters
+        )
+
+    def __call__(self, theta: Float[Array, " d"]) -> Any:
+        leaves, tree = jax.tree.flatten(self.like)
+        ends = np.cumsum([leaf.size for leaf in leaves])
+        return jax.tree.unflatten(
+            tree,
+            [
+                theta[end - leaf.size : end].reshape(leaf.shape)
+                for leaf, end in zip(leaves, ends, strict=True)
+            ],
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Unravel) and self._value() == other._value()
+
+    def __hash__(self) -> int:
+        return hash(self._value())
+
+    def _value(self) -> tuple[Any, ...]:
+        leaves, tree = jax.tree.flatten(self.like)
+        return tree, tuple((leaf.shape, leaf.dtype) for leaf in leaves)

@@ -2,7 +2,7 @@
 `load(env_id).play(policy, theta, keys)`.
 """
 
-from phenes.rl.rollouts.load import Rollouts, load
+from phenes.rl.rollouts.backends import Rollouts, load
 from phenes.rl.rollouts.spaces import Spaces, spaces
 from phenes.rl.rollouts.trajectory import Trajectory, length, total, trimmed
 

@@ -12,10 +12,10 @@ from jax import lax
 from jax.custom_batching import custom_vmap
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
-from phenes.rl.rollouts import acting, door
+from phenes.rl.rollouts import keys as individual
 from phenes.rl.rollouts.classic import Environment
+from phenes.rl.rollouts.partial_eval import staged
 from phenes.rl.rollouts.spaces import Spaces
-from phenes.rl.rollouts.staging import staged
 from phenes.rl.rollouts.trajectory import Trajectory
 
 
@@ -39,7 +39,7 @@ class Compiled:
         initial_keys: Array | None = None,
     ) -> Trajectory:
         """One episode of each individual, see `Rollouts.play`. T is always the step limit."""
-        theta, keys, initial = door.population(theta, keys, initial_keys)
+        theta, keys, initial = individual.population(theta, keys, initial_keys)
         return _play(self.env, self.spaces.limit, policy, theta, keys, initial, bool(deterministic))
 
     def close(self) -> None:
@@ -87,7 +87,9 @@ def _play(
         return out, jax.tree.map(lambda _: True, out)
 
     def together(arrays, theta, keys, initial):
-        return _loop(env, limit, acting.actor(rest, deterministic), (arrays, theta), keys, initial)
+        return _loop(
+            env, limit, individual.actor(rest, deterministic), (arrays, theta), keys, initial
+        )
 
     return populations(arrays, theta, keys, initial)
 
@@ -111,7 +113,7 @@ def _loop(
     """own: the arrays of the policy [B, ...] and theta [B, N, D]."""
     (arrays, theta), lanes = own, keys.shape
     observe, move = _each(env.observe), _each(env.step)
-    state = _each(lambda key: env.first(acting.initial(key), theta.dtype))(initial)
+    state = _each(lambda key: env.first(individual.initial(key), theta.dtype))(initial)
     one = (
         (jax.tree.map(lambda leaf: leaf[0], arrays), theta[0, 0]),
         (

@@ -2,7 +2,7 @@
 gradients of Dirichlet policies.
 """
 
-from phenes.rl.tabular.credit import RewardToGo, reward_to_go
+from phenes.rl.tabular.baselines import RewardToGo, reward_to_go
 from phenes.rl.tabular.environment import Environment, load
 from phenes.rl.tabular.evaluate import best_action, optimum, state_values, stationary_value, value
 from phenes.rl.tabular.law import Episodes, Urns, greedy, softmax, total, without_theta

@@ -13,8 +13,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from phenes.rl.training.generation import Best, Carry
-from phenes.rl.training.progress import Curve
+from phenes.rl.problems.network import Best, Carry
+from phenes.rl.training.curve import Curve
 
 FORMAT = "phenes training 1"
 

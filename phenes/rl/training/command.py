@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from phenes.rl.training.door import train
+from phenes.rl.training.train import train
 from phenes.rl.training.trained import Trained
 
 EPISODES = 100  # of the evaluation at the end

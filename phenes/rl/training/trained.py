@@ -18,7 +18,7 @@ from phenes import checks
 from phenes.rl.policies import MLP, Normaliser, Policy, from_network, head_for
 from phenes.rl.rollouts.spaces import Spaces
 from phenes.rl.rollouts.trajectory import total
-from phenes.rl.training.progress import Curve
+from phenes.rl.training.curve import Curve
 from phenes.rl.trajectories import Trajectories
 
 FORMAT = "phenes policy 1"

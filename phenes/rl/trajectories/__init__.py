@@ -17,15 +17,12 @@ be expected. `by_signal` chooses among several.
 """
 
 from phenes.rl.rollouts.trajectory import Trajectory, total
-from phenes.rl.trajectories.base import ByTrajectory
-from phenes.rl.trajectories.choice import BySignal, by_signal
-from phenes.rl.trajectories.credit import Credited, credited
-from phenes.rl.trajectories.curved import CurvedMix, curved_mix
-from phenes.rl.trajectories.law import Trajectories
-from phenes.rl.trajectories.linearised import Linearised, linearised
-from phenes.rl.trajectories.mix import GuardedMix, Mix, guarded_mix, mix
+from phenes.rl.trajectories.base import ByTrajectory, Trajectories
+from phenes.rl.trajectories.baselines import Credited, credited
+from phenes.rl.trajectories.mix import GuardedMix, Linearised, Mix, guarded_mix, linearised, mix
 from phenes.rl.trajectories.scores import Genotype, Reparameterised, ScoreAtMean
-from phenes.rl.trajectories.signal import Signal, agreement, signal
+from phenes.rl.trajectories.selection import BySignal, Signal, agreement, by_signal, signal
+from phenes.rl.trajectories.stein_mix import CurvedMix, curved_mix
 
 __all__ = [
     "BySignal",

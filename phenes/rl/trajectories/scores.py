@@ -7,8 +7,8 @@ from typing import Any
 from jaxtyping import Array, Float
 
 from phenes.batch import Batch
+from phenes.rl.trajectories._linear_algebra import along, scored
 from phenes.rl.trajectories.base import ByTrajectory, individually
-from phenes.rl.trajectories.linear import along, scored
 from phenes.search.gaussian import IsotropicGaussian
 
 

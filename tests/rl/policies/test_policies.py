@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from phenes.rl.policies import MLP, Normal, Normaliser, Softmax, from_network, policy, quiet
+from phenes.rl.policies import MLP, GaussianHead, Normaliser, Softmax, from_network, policy, quiet
 from phenes.rl.rollouts.spaces import Spaces
 from tests.laws.statistics import once
 
@@ -57,7 +57,7 @@ def test_softmax_draws_with_its_probabilities(key):
 
 
 def test_normal_scales_and_clips_after_the_action_whose_score_is_taken():
-    head = Normal([0.5, 0.2], BOX.low, BOX.high)
+    head = GaussianHead([0.5, 0.2], BOX.low, BOX.high)
     action = jnp.asarray([3.0, 30.0])
     np.testing.assert_allclose(head.to_env(action), [4.0, 30.0])
     np.testing.assert_allclose(
@@ -143,9 +143,9 @@ def test_wrong_arguments():
     with pytest.raises(ValueError, match="net must be a function"):
         from_network("mlp", Softmax(2))
     with pytest.raises(ValueError, match="low < high"):
-        Normal(0.1, [0.0], [0.0])
+        GaussianHead(0.1, [0.0], [0.0])
     with pytest.raises(ValueError, match="std must have shape"):
-        Normal([0.1, 0.2], [-1.0], [1.0])
+        GaussianHead([0.1, 0.2], [-1.0], [1.0])
     with pytest.raises(ValueError, match="actions must be an integer of at least 2"):
         Softmax(1)
 
@@ -157,6 +157,6 @@ def test_a_quiet_start_says_little_and_nothing_else_changes(key):
     np.testing.assert_allclose(made.outputs(calm, obs), 0.1 * made.outputs(theta, obs), rtol=1e-9)
     np.testing.assert_array_equal(quiet(made, theta, 1.0), theta)
     own, theta = from_network(
-        Bent(jnp.ones((2, 3)), jnp.arange(3)), Normal(0.1, -jnp.ones(2), jnp.ones(2))
+        Bent(jnp.ones((2, 3)), jnp.arange(3)), GaussianHead(0.1, -jnp.ones(2), jnp.ones(2))
     )
     np.testing.assert_array_equal(quiet(own, theta, 0.1), theta)

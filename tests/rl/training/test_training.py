@@ -21,8 +21,9 @@ import phenes
 from phenes import cli
 from phenes.rl import rollouts, tabular, training
 from phenes.rl.policies import MLP
-from phenes.rl.training import door, render
-from phenes.rl.training.generation import Learner
+from phenes.rl.problems.network import Learner
+from phenes.rl.training import render
+from phenes.rl.training import train as door
 from phenes.rl.trajectories import (
     Credited,
     CurvedMix,

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from phenes.batch import Batch
-from phenes.rl.policies import MLP, Normal, Softmax, from_network
+from phenes.rl.policies import MLP, GaussianHead, Softmax, from_network
 from phenes.rl.trajectories import Trajectories, Trajectory
 from phenes.search import IsotropicGaussian
 
@@ -80,7 +80,7 @@ class Continuous:
     def __init__(self, sigma, noise, nodes=NODES, seed=0):
         self.noise = noise
         self.policy, m = from_network(
-            MLP(jax.random.key(seed), 2, 1, (3,)), Normal(noise, [-jnp.inf], [jnp.inf])
+            MLP(jax.random.key(seed), 2, 1, (3,)), GaussianHead(noise, [-jnp.inf], [jnp.inf])
         )
         self.q, self.p = IsotropicGaussian(m, sigma), Trajectories(self.policy)
         z, weight = np.polynomial.hermite_e.hermegauss(nodes)

@@ -9,7 +9,7 @@ import pytest
 
 from phenes import estimators
 from phenes.batch import Batch
-from phenes.rl.policies import MLP, Normal, from_network
+from phenes.rl.policies import MLP, GaussianHead, from_network
 from phenes.rl.trajectories import (
     Genotype,
     Reparameterised,
@@ -36,7 +36,7 @@ def linear_population(key, n=6, steps=7, sigma=0.3, noise=0.4):
     """A linear policy with Gaussian actions, episodes of different lengths; and E[(theta - m)/s^2 |
     x] by Gaussian conditioning.
     """
-    policy, m = from_network(MLP(key, 3, 2, ()), Normal(noise, [-jnp.inf] * 2, [jnp.inf] * 2))
+    policy, m = from_network(MLP(key, 3, 2, ()), GaussianHead(noise, [-jnp.inf] * 2, [jnp.inf] * 2))
     q, xi = IsotropicGaussian(m, sigma), jax.random.normal(key, (n, m.size))
     theta = jax.vmap(q.push)(xi)
     obs = jax.random.normal(jax.random.fold_in(key, 1), (n, steps, 3))

@@ -10,10 +10,8 @@ from typing import Any, Protocol
 
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
-from phenes.rl.rollouts.classic.acrobot import Acrobot
-from phenes.rl.rollouts.classic.cartpole import CartPole
 from phenes.rl.rollouts.classic.mountain_car import MountainCar, MountainCarContinuous
-from phenes.rl.rollouts.classic.pendulum import Pendulum
+from phenes.rl.rollouts.classic.poles import Acrobot, CartPole, Pendulum
 
 __all__ = [
     "Acrobot",

@@ -5,11 +5,10 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
-from phenes_lab import _pinned_pool
 
-from phenes import checks
-from phenes.rl.rollouts.host import Step
+from phenes import _cores, checks
 from phenes.rl.rollouts.physics.task import Read, Task
+from phenes.rl.rollouts.python_envs import Step
 
 
 class Threads:
@@ -23,7 +22,7 @@ class Threads:
 
     def __init__(self, env: Any, task: Task, count: int | None):
         self.env, self.inner, self.task = env, env.unwrapped, task
-        self.count = _pinned_pool.count() if count is None else checks.count("workers", count)
+        self.count = _cores.count() if count is None else checks.count("workers", count)
         self.pool = ThreadPoolExecutor(self.count - 1) if self.count > 1 else None
         self.bodies: list[Any] = []
         self.views: dict[str, list[np.ndarray]] = {

@@ -18,11 +18,11 @@ from jaxtyping import Array, Float, Int
 from phenes.batch import Batch, weigh
 from phenes.execution.affinity import Lanes
 from phenes.rl.policies import Normaliser, Policy
-from phenes.rl.rollouts import hollow
-from phenes.rl.rollouts.spread import Processes
-from phenes.rl.training import worker
-from phenes.rl.training.generation import Carry, Learner, Report
-from phenes.rl.training.settings import Settings
+from phenes.rl.problems import worker
+from phenes.rl.problems.network import Carry, Learner, Report
+from phenes.rl.problems.settings import Settings
+from phenes.rl.rollouts import serialise
+from phenes.rl.rollouts.processes import Processes
 from phenes.rl.trajectories import Credited, Signal
 
 
@@ -123,7 +123,9 @@ class Phased:
     def _job(self, whole: Any) -> bytes:
         assert isinstance(self.env, Processes)
         spec, options, spaces = self.env.job
-        return hollow.pack(worker.Job(spec, options, spaces, self.settings, hollow.hollow(whole)))
+        return serialise.pack(
+            worker.Job(spec, options, spaces, self.settings, serialise.without_arrays(whole))
+        )
 
     def _parts(self, generation: int, whole: Any) -> list[worker.Part]:
         """Mirrored pairs stay together."""
@@ -140,7 +142,7 @@ class Phased:
             key,
             str(jax.random.key_impl(self.key)),
             bool(double),
-            hollow.arrays(whole),
+            serialise.arrays(whole),
         )
         return [
             worker.Part(

@@ -18,8 +18,8 @@ from phenes import checks
 from phenes.batch import Batch
 from phenes.rl.policies import Normaliser
 from phenes.rl.rollouts.trajectory import Trajectory
+from phenes.rl.trajectories._linear_algebra import along
 from phenes.rl.trajectories.base import ByTrajectory, individually
-from phenes.rl.trajectories.linear import along
 from phenes.search.gaussian import IsotropicGaussian
 
 FEATURES = 64  # random tanh units, beside the observation itself, its squares and the time

@@ -21,8 +21,16 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from phenes import checks
 from phenes.batch import Batch
 from phenes.rl.policies import Policy
+from phenes.rl.trajectories._linear_algebra import (
+    Chosen,
+    along,
+    choose,
+    inner,
+    pushed,
+    scored,
+    solve,
+)
 from phenes.rl.trajectories.base import ByTrajectory, individually
-from phenes.rl.trajectories.linear import Chosen, along, choose, inner, pushed, scored, solve
 from phenes.rl.trajectories.mix import STATES
 from phenes.search.gaussian import IsotropicGaussian
 

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from phenes.rl.training.generation import Report
+from phenes.rl.problems.network import Report
 
 
 class Curve(NamedTuple):

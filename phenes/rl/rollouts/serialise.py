@@ -24,7 +24,7 @@ class Hole:
         self.number = number
 
 
-def hollow(tree: Any) -> Any:
+def without_arrays(tree: Any) -> Any:
     """With holes in the place of arrays."""
     numbers = itertools.count()
     return jax.tree.map(lambda leaf: Hole(next(numbers)) if eqx.is_array(leaf) else leaf, tree)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from phenes.rl.rollouts.host import Step
+from phenes.rl.rollouts.python_envs import Step
 from phenes.rl.rollouts.spaces import flattener, library, to_space
 
 

@@ -1,14 +1,14 @@
-"""The door: the fastest way to play an environment that is real for it."""
+"""Chooses the fastest backend that reproduces the environment of Gymnasium exactly."""
 
 from collections.abc import Callable
 from typing import Any, Protocol
 
 from jaxtyping import Array
 
-from phenes.rl.rollouts import classic, physics, spread
+from phenes.rl.rollouts import classic, physics, processes
 from phenes.rl.rollouts.compiled import Compiled
-from phenes.rl.rollouts.environments import Loop, Vector
-from phenes.rl.rollouts.host import Host
+from phenes.rl.rollouts.gym_stages import Loop, Vector
+from phenes.rl.rollouts.python_envs import Host
 from phenes.rl.rollouts.spaces import Spaces, library, make, of
 from phenes.rl.rollouts.trajectory import Trajectory
 
@@ -98,7 +98,7 @@ def _gymnasium(env: Any, env_id: str, workers: Workers, options: dict[str, Any])
     env.close()
     if workers is None or workers == 1:
         return Host(Loop(lambda: make(env_id, options)), spaces)
-    return spread.Processes(library().spec(env_id), options, spaces, workers)
+    return processes.Processes(library().spec(env_id), options, spaces, workers)
 
 
 BACKENDS: dict[str, Callable[..., Rollouts | None]] = {

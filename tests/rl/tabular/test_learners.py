@@ -20,7 +20,7 @@ from phenes.rl.tabular.training import Trained, environment_of, train
 from phenes.search import Dirichlet
 from tests.laws.statistics import often, once
 from tests.optimised import measured
-from tests.rl import mdp
+from tests.rl.tabular import mdp
 
 
 def learn(table, learner, seeds, generations):
@@ -238,6 +238,6 @@ def test_gymnasium_is_imported_when_an_environment_is_made():
         capture_output=True,
         text=True,
         check=True,
-        cwd=Path(__file__).parents[2],
+        cwd=Path(__file__).parents[3],
     )
     assert done.stdout.split() == ["False", "False"]

@@ -12,10 +12,10 @@ from jaxtyping import PRNGKeyArray
 from phenes import checks
 from phenes.rl import tabular
 from phenes.rl.policies import Normaliser, Policy, from_network, head_for, policy, quiet
+from phenes.rl.problems.distributed import Phased, phased
+from phenes.rl.problems.settings import PRESETS, Settings
 from phenes.rl.rollouts.spaces import Spaces, make
-from phenes.rl.training.phases import Phased, phased
-from phenes.rl.training.run import Progress, run
-from phenes.rl.training.settings import PRESETS, Settings
+from phenes.rl.training.loop import Progress, run
 from phenes.rl.training.trained import Trained
 
 OWN = object()  # the target that the environment names

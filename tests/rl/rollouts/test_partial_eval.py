@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from phenes.rl.rollouts.staging import staged
+from phenes.rl.rollouts.partial_eval import staged
 from tests.laws.statistics import once
 
 

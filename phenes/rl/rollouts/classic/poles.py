@@ -1,10 +1,61 @@
-"""Two links hanging from a bar, driven at the joint between them (Sutton 1996)."""
+"""Poles to balance and to swing up: CartPole, Acrobot, Pendulum."""
 
 from dataclasses import dataclass
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+
+
+@dataclass(frozen=True)
+class CartPole:
+    gravity: float
+    pole: float  # mass
+    mass: float  # of pole and cart
+    length: float  # half of the pole's
+    force: float
+    tau: float
+    farthest: float
+    steepest: float
+    sutton_barto: bool  # reward 0, and -1 at the end, instead of 1 for every step
+    implicit: bool  # semi-implicit Euler: positions move with the new velocities
+
+    @classmethod
+    def like(cls, env: Any) -> "CartPole":
+        return cls(
+            gravity=env.gravity,
+            pole=env.masspole,
+            mass=env.total_mass,
+            length=env.length,
+            force=env.force_mag,
+            tau=env.tau,
+            farthest=env.x_threshold,
+            steepest=env.theta_threshold_radians,
+            sutton_barto=env._sutton_barto_reward,
+            implicit=env.kinematics_integrator != "euler",
+        )
+
+    def first(self, key, dtype):
+        return jax.random.uniform(key, (4,), dtype, -0.05, 0.05)
+
+    def observe(self, state):
+        return state
+
+    def step(self, state, action):
+        x, v, angle, w = state
+        sin, cos = jnp.sin(angle), jnp.cos(angle)
+        push = jnp.where(action == 1, self.force, -self.force).astype(state.dtype)
+        pull = (push + self.pole * self.length * w**2 * sin) / self.mass
+        turning = (self.gravity * sin - cos * pull) / (
+            self.length * (4 / 3 - self.pole * cos**2 / self.mass)
+        )
+        moving = pull - self.pole * self.length * turning * cos / self.mass
+        after = v + self.tau * moving, w + self.tau * turning
+        used = after if self.implicit else (v, w)
+        x, angle, (v, w) = x + self.tau * used[0], angle + self.tau * used[1], after
+        fallen = (jnp.abs(x) > self.farthest) | (jnp.abs(angle) > self.steepest)
+        reward = jnp.where(fallen, -1.0, 0.0) if self.sutton_barto else jnp.ones(())
+        return jnp.stack([x, v, angle, w]), reward.astype(state.dtype), fallen
 
 
 @dataclass(frozen=True)
@@ -85,3 +136,37 @@ def _wrap(angle):
     """To [-pi, pi]; the ends stay where they are."""
     turns = jnp.maximum(jnp.ceil((jnp.abs(angle) - jnp.pi) / (2 * jnp.pi)), 0)
     return angle - jnp.sign(angle) * turns * 2 * jnp.pi
+
+
+@dataclass(frozen=True)
+class Pendulum:
+    gravity: float
+    mass: float
+    length: float
+    tau: float
+    fastest: float
+    strongest: float
+
+    @classmethod
+    def like(cls, env: Any) -> "Pendulum":
+        return cls(float(env.g), env.m, env.l, env.dt, env.max_speed, env.max_torque)
+
+    def first(self, key, dtype):
+        """Any angle, with a speed of at most 1."""
+        return jax.random.uniform(key, (2,), dtype, -1.0, 1.0) * jnp.asarray([jnp.pi, 1.0], dtype)
+
+    def observe(self, state):
+        angle, w = state
+        return jnp.stack([jnp.cos(angle), jnp.sin(angle), w])
+
+    def step(self, state, action):
+        angle, w = state
+        torque = jnp.clip(action[0], -self.strongest, self.strongest)
+        upright = (angle + jnp.pi) % (2 * jnp.pi) - jnp.pi
+        cost = upright**2 + 0.1 * w**2 + 0.001 * torque**2
+        turning = (
+            3 * self.gravity / (2 * self.length) * jnp.sin(angle)
+            + 3 / (self.mass * self.length**2) * torque
+        )
+        w = jnp.clip(w + turning * self.tau, -self.fastest, self.fastest)
+        return jnp.stack([angle + w * self.tau, w]), -cost, jnp.zeros((), bool)

@@ -13,9 +13,9 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 import phenes
 from phenes import metric
 from phenes.batch import Batch, weigh
-from phenes.rl.policies import Normal, Policy
+from phenes.rl.policies import GaussianHead, Policy
+from phenes.rl.problems.settings import Settings
 from phenes.rl.rollouts.trajectory import Trajectory, length, total
-from phenes.rl.training.settings import Settings
 from phenes.rl.trajectories import ByTrajectory, Trajectories, signal
 from phenes.rl.trajectories.base import gradient
 from phenes.search import IsotropicGaussian
@@ -109,7 +109,7 @@ class Learner(NamedTuple):
     def law(self, carry: Carry) -> Trajectories:
         """p of this generation, with the action noise that it has."""
         s, policy = self.settings, carry.policy
-        if s.action_noise is None and isinstance(policy.head, Normal):
+        if s.action_noise is None and isinstance(policy.head, GaussianHead):
             policy = policy.with_head(policy.head.with_std(jnp.exp(carry.state.q.log_std)))
         return Trajectories(policy, self.env, s.mirrored, s.deterministic)
 

@@ -11,9 +11,9 @@ import scipy.stats
 
 from phenes.rl import tabular
 from phenes.rl.tabular import Table, load, play
-from phenes.rl.tabular.draws import log_dirichlet
+from phenes.rl.tabular.learners import log_dirichlet
 from tests.laws.statistics import once
-from tests.rl import mdp
+from tests.rl.tabular import mdp
 
 LAKE = ["SFFH", "FHFF", "FFFG"]
 ENVIRONMENTS = [

@@ -11,7 +11,7 @@ import pytest
 
 from phenes.rl.tabular import Table, best_action, load, optimum, play, stationary_value, value
 from phenes.rl.tabular.evaluate import values_of
-from tests.rl import mdp
+from tests.rl.tabular import mdp
 
 POLICY = np.array([[0.3, 0.7], [0.9, 0.1], [0.5, 0.5]])
 ENDLESS = [

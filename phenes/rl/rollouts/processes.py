@@ -12,9 +12,10 @@ import numpy as np
 from jaxtyping import Array
 
 from phenes.execution import executor
-from phenes.rl.rollouts import door, hollow
-from phenes.rl.rollouts.environments import Loop
-from phenes.rl.rollouts.host import Host
+from phenes.rl.rollouts import keys as individual
+from phenes.rl.rollouts import serialise
+from phenes.rl.rollouts.gym_stages import Loop
+from phenes.rl.rollouts.python_envs import Host
 from phenes.rl.rollouts.spaces import Spaces, make
 from phenes.rl.rollouts.trajectory import Trajectory
 
@@ -46,7 +47,7 @@ class Processes:
         initial_keys: Array | None = None,
     ) -> Trajectory:
         """One episode of each individual, see `Rollouts.play`."""
-        theta, keys, initial = door.population(theta, keys, initial_keys)
+        theta, keys, initial = individual.population(theta, keys, initial_keys)
         double, impl = jnp.result_type(float) == jnp.float64, str(jax.random.key_impl(keys))
         data = [
             np.asarray(v) for v in (theta, jax.random.key_data(keys), jax.random.key_data(initial))
@@ -55,8 +56,8 @@ class Processes:
             zip(*(np.array_split(v, min(self.parts, len(theta))) for v in data), strict=True)
         )
         rest = (
-            hollow.pack(hollow.hollow(policy)),
-            hollow.arrays(policy),
+            serialise.pack(serialise.without_arrays(policy)),
+            serialise.arrays(policy),
             bool(deterministic),
             double,
             impl,
@@ -97,7 +98,7 @@ def _part(
             *(jax.random.wrap_key_data(jnp.asarray(v), impl=impl) for v in part[1:]),
         )
         return _here[name].play(
-            hollow.filled(hollow.opened(policy), own), theta, keys, deterministic, initial
+            serialise.filled(serialise.opened(policy), own), theta, keys, deterministic, initial
         )
 
 

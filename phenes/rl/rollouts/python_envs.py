@@ -11,9 +11,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
-from phenes.rl.rollouts import acting, door
+from phenes.rl.rollouts import keys as individual
+from phenes.rl.rollouts.partial_eval import staged
 from phenes.rl.rollouts.spaces import Spaces
-from phenes.rl.rollouts.staging import staged
 from phenes.rl.rollouts.trajectory import Trajectory, padded
 
 FEW = 32  # policies: with fewer, the call itself is what costs time
@@ -61,7 +61,7 @@ class Host:
         """One episode of each individual, see `Rollouts.play`. T is the longest episode, rounded
         up.
         """
-        theta, keys, initial = door.population(theta, keys, initial_keys)
+        theta, keys, initial = individual.population(theta, keys, initial_keys)
         obs = self._reset(initial)
         log, alive, t = Log(self.spaces, obs, theta.dtype), np.arange(len(theta)), 0
         actors = Actors(policy, theta, keys, bool(deterministic))
@@ -102,7 +102,7 @@ def _say(error: Exception) -> str:
 @jax.jit
 def _seeds(keys: Array) -> Array:
     """Gymnasium takes integers."""
-    return jax.vmap(lambda key: jax.random.bits(acting.initial(key), (), jnp.uint32))(keys)
+    return jax.vmap(lambda key: jax.random.bits(individual.initial(key), (), jnp.uint32))(keys)
 
 
 class Log:
@@ -179,7 +179,7 @@ def _stages(tree: Any, leaves: tuple[Any, ...], deterministic: bool) -> tuple[An
     """Compiled once for each kind of policy: what changes from generation to generation are its
     arrays.
     """
-    act = acting.actor(jax.tree.unflatten(tree, leaves), deterministic)
+    act = individual.actor(jax.tree.unflatten(tree, leaves), deterministic)
 
     def parts(own: Any, seen: Any) -> Any:
         (arrays, theta), (obs, keys, t) = own, seen

@@ -16,9 +16,9 @@ from phenes.batch import Batch
 from phenes.diagnostics import individual_scores
 from phenes.estimators import diagonal, information_mix
 from phenes.rl.tabular import Episodes, greedy, moves, play, reward_to_go
-from phenes.rl.tabular.draws import log_dirichlet, log_gamma
+from phenes.rl.tabular.learners import log_dirichlet, log_gamma
 from tests.laws.statistics import assert_within, chunks_of, estimate, once, population
-from tests.rl import mdp
+from tests.rl.tabular import mdp
 
 CHUNKS, CHUNK = 80, 2000
 FEW = 400  # individuals of a population for estimators that draw more of them

@@ -15,11 +15,11 @@ import numpy as np
 from jax import lax
 
 from phenes.rl.policies import Policy
+from phenes.rl.problems.network import Best, Carry, Learner, Report
+from phenes.rl.problems.settings import Settings
 from phenes.rl.rollouts.trajectory import total
 from phenes.rl.training import checkpoint
-from phenes.rl.training.generation import Best, Carry, Learner, Report
-from phenes.rl.training.progress import Curve
-from phenes.rl.training.settings import Settings
+from phenes.rl.training.curve import Curve
 from phenes.rl.trajectories import Trajectories
 
 CHUNK = 5  # generations between two looks at the mean policy

@@ -14,9 +14,10 @@ import pytest
 
 from phenes.execution.affinity import OwnProcesses
 from phenes.rl import policies, rollouts
-from phenes.rl.training import phases, worker
-from phenes.rl.training.generation import Learner
-from phenes.rl.training.settings import Settings
+from phenes.rl.problems import distributed as phases
+from phenes.rl.problems import worker
+from phenes.rl.problems.network import Learner
+from phenes.rl.problems.settings import Settings
 from phenes.rl.trajectories import (
     Genotype,
     ScoreAtMean,

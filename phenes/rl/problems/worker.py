@@ -17,13 +17,13 @@ from jaxtyping import Array, Float
 
 from phenes.batch import Batch
 from phenes.rl.policies import Normaliser, Policy
-from phenes.rl.rollouts import hollow
-from phenes.rl.rollouts.environments import Loop
-from phenes.rl.rollouts.host import Host
+from phenes.rl.problems.network import Carry, Learner
+from phenes.rl.problems.settings import Settings
+from phenes.rl.rollouts import serialise
+from phenes.rl.rollouts.gym_stages import Loop
+from phenes.rl.rollouts.python_envs import Host
 from phenes.rl.rollouts.spaces import Spaces, make
 from phenes.rl.rollouts.trajectory import length, total
-from phenes.rl.training.generation import Carry, Learner
-from phenes.rl.training.settings import Settings
 from phenes.rl.trajectories import Credited, Trajectories
 from phenes.search import IsotropicGaussian
 from phenes.strategy import State, generation_keys
@@ -105,15 +105,15 @@ def weigh(job: bytes, part: Part, w: np.ndarray, size: np.ndarray | None) -> Wei
         there = kept is not None and kept.generation == part.generation
         scene = kept if kept is not None and there else _scene(job, part)
         estimator = scene.estimator if size is None else scene.estimator.sized(jnp.asarray(size))
-        paired = hollow.opened(job).settings.mirrored
+        paired = serialise.opened(job).settings.mirrored
         g, square = _weighted(estimator, scene.law, scene.q, scene.batch, jnp.asarray(w), paired)
         return Weighed(np.asarray(g), float(square), not there)
 
 
 def _scene(blob: bytes, part: Part) -> Scene:
-    job, own = hollow.opened(blob), jnp.asarray(part.own)
+    job, own = serialise.opened(blob), jnp.asarray(part.own)
     key = jax.random.wrap_key_data(jnp.asarray(part.key), impl=part.kind)
-    q, policy, estimator = hollow.filled(job.rest, part.arrays)
+    q, policy, estimator = serialise.filled(job.rest, part.arrays)
     learner = Learner(job.settings, _environment(blob, job), key)
     carry = Carry(State(q, (), None, jnp.asarray(part.generation, jnp.int32)), policy, estimator)
     batch, for_x = _population(job.settings, key, carry, own)
