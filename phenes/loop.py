@@ -14,7 +14,7 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from phenes import checks
 from phenes.batch import Batch, realise
-from phenes.inputs.custom import Repeated
+from phenes.protocols import HasRepeats, InputLaw
 from phenes.strategy import Info, State, Strategy, generation_keys
 
 
@@ -27,12 +27,11 @@ class OIU(eqx.Module):
     f: Callable[[Any], Any]
 
     def __init__(self, p, f):
-        for name in ("sample", "log_prob"):
-            if not hasattr(p, name):
-                raise ValueError(
-                    "p must have sample and log_prob, such as phenes.inputs.GaussianNoise(0.1),"
-                    f" got {p!r}"
-                )
+        if not isinstance(p, InputLaw):
+            raise ValueError(
+                "p must have sample and log_prob, such as phenes.inputs.GaussianNoise(0.1),"
+                f" got {p!r}"
+            )
         self.p, self.f = p, checks.function("f", f, "lambda x: -jnp.sum(x**2)")
 
     def realise(self, key: PRNGKeyArray, generation: Int[Array, ""], batch: Batch) -> Batch:
@@ -41,7 +40,7 @@ class OIU(eqx.Module):
 
     def evaluate(self, x: Any) -> Float[Array, "n *r"]:
         each = jax.vmap(self.f)
-        return jax.vmap(each)(x) if isinstance(self.p, Repeated) else each(x)
+        return jax.vmap(each)(x) if isinstance(self.p, HasRepeats) else each(x)
 
 
 def run(
@@ -108,7 +107,7 @@ def _start(strategy: Strategy, q0: Any) -> State:
 
 def _evaluate_here(problem: OIU, x: Any) -> np.ndarray:
     leaves, tree = jax.tree.flatten(jax.tree.map(np.asarray, x))
-    shape = leaves[0].shape[: 2 if isinstance(problem.p, Repeated) else 1]
+    shape = leaves[0].shape[: 2 if isinstance(problem.p, HasRepeats) else 1]
     values = [
         _value(problem.f, jax.tree.unflatten(tree, [leaf[i] for leaf in leaves]))
         for i in np.ndindex(*shape)

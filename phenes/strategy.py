@@ -15,7 +15,7 @@ from phenes import checks
 from phenes import metric as metrics
 from phenes.batch import Batch, realise, weigh
 from phenes.estimators.scores import Estimator
-from phenes.search.gaussian import DiagonalGaussian, Gaussian, IsotropicGaussian
+from phenes.protocols import HasMirror, HasStd, LearningEstimator, Optimiser
 from phenes.weightings import Weighting
 
 
@@ -94,11 +94,11 @@ def es(
     def init(q: Any) -> State:
         q = _with_scheduled_std(schedule, q, 0)
         learner = None
-        if hasattr(estimator, "start"):
+        if isinstance(estimator, LearningEstimator):
             population = jax.eval_shape(
                 lambda key: _population(p, q, key, n, mirrored), jax.random.key(0)
             )
-            learner = estimator.start(p, q, population)  # pyright: ignore[reportFunctionMemberAccess]
+            learner = estimator.start(p, q, population)
         return State(q, optimiser.init(_parameters(q)), learner, jnp.zeros((), jnp.int32))
 
     def ask(key: PRNGKeyArray, state: State) -> Batch:
@@ -107,14 +107,16 @@ def es(
         return Batch(theta=jax.vmap(state.q.push)(xi), xi=xi, key=keys.estimator)
 
     def tell(state: State, batch: Batch) -> tuple[State, Info]:
-        q, current = state.q, estimator if state.estimator is None else state.estimator
-        w = weigh(weighting, batch.f)
-        direction, skipped = _finite_or_zero(metric(p, q, current(p, q, batch, w)))
+        q, learner, w = state.q, state.estimator, weigh(weighting, batch.f)
+        if learner is None:
+            gradient = estimator(p, q, batch, w)
+        else:
+            gradient, learner = learner.step(p, q, batch, w)
+        direction, skipped = _finite_or_zero(metric(p, q, gradient))
         descent = jax.tree.map(jnp.negative, direction)
         updates, optimiser_state = optimiser.update(descent, state.optimiser, _parameters(q))
         moved, projected = move(q, updates) if move else q.move(updates)
         generation = state.generation + 1
-        learner = None if state.estimator is None else state.estimator.observe(p, q, batch)
         after = State(
             _with_scheduled_std(schedule, moved, generation), optimiser_state, learner, generation
         )
@@ -129,7 +131,7 @@ def _check(estimator, weighting, optimiser, metric) -> None:
     checks.function("estimator", estimator, "phenes.estimators.phenotype")
     checks.function("weighting", weighting, "phenes.weightings.standardise")
     checks.function("metric", metric, "phenes.metric.natural")
-    if not (hasattr(optimiser, "init") and hasattr(optimiser, "update")):
+    if not isinstance(optimiser, Optimiser):
         raise ValueError(
             f"optimiser must be an optax transformation such as optax.sgd(0.1), got {optimiser!r}"
         )
@@ -142,10 +144,10 @@ def _parameters(q: Any) -> Any:
 def _draw(q: Any, key: PRNGKeyArray, n: int, mirrored: bool) -> Any:
     if not mirrored:
         return q.draw(key, n)
-    if not isinstance(q, Gaussian | DiagonalGaussian | IsotropicGaussian):
+    if not isinstance(q, HasMirror):
         raise ValueError(f"mirrored pairs need a Gaussian search law, got {type(q).__name__}")
     half = q.draw(key, n // 2)
-    return jnp.concatenate([half, -half])
+    return jax.tree.map(lambda a, b: jnp.concatenate([a, b]), half, q.mirror(half))
 
 
 def _population(p: Any, q: Any, key: PRNGKeyArray, n: int, mirrored: bool) -> Batch:
@@ -157,7 +159,7 @@ def _population(p: Any, q: Any, key: PRNGKeyArray, n: int, mirrored: bool) -> Ba
 def _with_scheduled_std(schedule, q: Any, generation: Any) -> Any:
     if schedule is None:
         return q
-    if not hasattr(q, "with_std"):
+    if not isinstance(q, HasStd):
         raise ValueError(f"std can be set for Gaussian search only, got {type(q).__name__}")
     return q.with_std(jnp.asarray(schedule(generation)))
 

@@ -22,6 +22,7 @@ from jaxtyping import Array, Float
 from phenes import checks, metric
 from phenes.batch import Batch
 from phenes.contexts.source import seen
+from phenes.protocols import LearningEstimator, Observer
 from phenes.strategy import Strategy, es
 from phenes.weightings import Weighting
 
@@ -156,16 +157,21 @@ class Weighed(eqx.Module):
     def start(self, p: Any, q: Any, batch: Batch) -> "Weighed":
         return (
             eqx.tree_at(lambda e: e.estimator, self, self.estimator.start(p, q, batch))
-            if hasattr(self.estimator, "start")
+            if isinstance(self.estimator, LearningEstimator)
             else self
         )
 
-    def observe(self, p: Any, q: Any, batch: Batch) -> "Weighed":
-        learnt = [
-            part.observe(p, q, batch) if hasattr(part, "observe") else part
-            for part in (self.estimator, self.weights)
-        ]
-        return eqx.tree_at(lambda e: (e.estimator, e.weights), self, tuple(learnt))
+    def step(self, p: Any, q: Any, batch: Batch, w: Float[Array, " n"]) -> "tuple[Any, Weighed]":
+        """The gradient with what both parts knew before this generation, and both after it."""
+        estimator, weights = self.estimator, self.weights
+        w = weights(p, q, batch)
+        if isinstance(estimator, LearningEstimator):
+            g, estimator = estimator.step(p, q, batch, w)
+        else:
+            g = estimator(p, q, batch, w)
+        if isinstance(weights, Observer):
+            weights = weights.observe(p, q, batch)
+        return g, eqx.tree_at(lambda e: (e.estimator, e.weights), self, (estimator, weights))
 
     def __call__(self, p: Any, q: Any, batch: Batch, w: Float[Array, " n"]) -> Any:
         return self.estimator(p, q, batch, self.weights(p, q, batch))

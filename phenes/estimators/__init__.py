@@ -11,8 +11,9 @@
 | rao_blackwellise(any) | as the base | below the base | posterior |
 | biased_linear | no | small | x - theta |
 
-Those that learn from past generations (information_mix, biased_linear) have `start` and `observe`;
-`es` takes care of both.
+Those that learn from past generations (information_mix, biased_linear) have `start(p, q, batch)`
+and `step(p, q, batch, w) -> (g, estimator)`: the gradient with what was known before, and the
+estimator that has learnt from this generation. `es` takes care of both.
 """
 
 from phenes.estimators.exchangeable import (

@@ -66,6 +66,10 @@ class InformationMix(eqx.Module):
         )
         return eqx.tree_at(lambda m: (m.info, m.mass), self, (info, keep * self.mass + (1 - keep)))
 
+    def step(self, p: Any, q: Q, batch: Batch, w: Float[Array, " n"]) -> "tuple[Q, InformationMix]":
+        """The gradient with what was learnt before this generation, and the mix after it."""
+        return self(p, q, batch, w), self.observe(p, q, batch)
+
     def __call__(self, p: Any, q: Q, batch: Batch, w: Float[Array, " n"]) -> Q:
         if self.info is None:
             raise ValueError(

@@ -33,6 +33,10 @@ class BiasedLinear(eqx.Module):
         second = keep * self.second + (1 - keep) * r.T @ r / r.shape[0]
         return BiasedLinear(keep, bias, second, keep * self.mass + (1 - keep))
 
+    def step(self, p: Any, q: Q, batch: Batch, w: Float[Array, " n"]) -> "tuple[Q, BiasedLinear]":
+        """The gradient with what was learnt before this generation, and the guess after it."""
+        return self(p, q, batch, w), self.observe(p, q, batch)
+
     def __call__(self, p: Any, q: Q, batch: Batch, w: Float[Array, " n"]) -> Q:
         if self.bias is None:
             raise ValueError(

@@ -60,6 +60,10 @@ class Gaussian(eqx.Module):
     def push(self, xi: Float[Array, " d"]) -> Float[Array, " d"]:
         return self.mean + self.covariance.root @ xi
 
+    def mirror(self, xi: Float[Array, "n d"]) -> Float[Array, "n d"]:
+        """The partners of xi: `push` puts them on the other side of the mean."""
+        return -xi
+
     def pull(self, theta: Float[Array, " d"]) -> Float[Array, " d"]:
         """The xi that `push` turns into theta."""
         return self.covariance.whitener @ (theta - self.mean)
@@ -133,6 +137,10 @@ class DiagonalGaussian(eqx.Module):
 
     def push(self, xi: Float[Array, " d"]) -> Float[Array, " d"]:
         return self.mean + self.std * xi
+
+    def mirror(self, xi: Float[Array, "n d"]) -> Float[Array, "n d"]:
+        """The partners of xi: `push` puts them on the other side of the mean."""
+        return -xi
 
     def pull(self, theta: Float[Array, " d"]) -> Float[Array, " d"]:
         return (theta - self.mean) / self.std
@@ -212,6 +220,10 @@ class IsotropicGaussian(eqx.Module):
 
     def push(self, xi: Float[Array, " d"]) -> Float[Array, " d"]:
         return self.mean + jnp.exp(self.log_std) * xi
+
+    def mirror(self, xi: Float[Array, "n d"]) -> Float[Array, "n d"]:
+        """The partners of xi: `push` puts them on the other side of the mean."""
+        return -xi
 
     def pull(self, theta: Float[Array, " d"]) -> Float[Array, " d"]:
         return (theta - self.mean) * jnp.exp(-self.log_std)

@@ -111,7 +111,7 @@ def test_weighed_lets_both_of_its_parts_learn():
         w = contexts.belief(p, q, batch)
         return (
             started,
-            started.observe(p, q, batch),
+            started.step(p, q, batch, batch.f)[1],
             plain(p, q, batch, 7 * w),
             estimators.phenotype(p, q, batch, w),
         )

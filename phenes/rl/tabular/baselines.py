@@ -56,6 +56,12 @@ class RewardToGo(eqx.Module):
             (paid, self.memory * self.mass + _by_state(visits, steps, self.paid.size)),
         )
 
+    def step(
+        self, p: Any, q: Dirichlet, batch: Batch, w: Float[Array, " n"]
+    ) -> "tuple[Dirichlet, RewardToGo]":
+        """The gradient with the baseline of past generations, and the baseline after this one."""
+        return self(p, q, batch, w), self.observe(p, q, batch)
+
     def __call__(self, p: Any, q: Dirichlet, batch: Batch, w: Float[Array, " n"]) -> Dirichlet:
         """1/N sum_i sum_t (R_t - b(s_t)) d log [(alpha + j_t) / (A + n_t)] / d log alpha."""
         steps, alpha = batch.x.steps, q.alpha

@@ -14,6 +14,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 import phenes
 from phenes import estimators, metric, weightings
 from phenes.batch import Batch
+from phenes.protocols import LearningEstimator
 from phenes.rl.tabular import moves
 from phenes.rl.tabular.baselines import reward_to_go
 from phenes.rl.tabular.law import Episodes, Urns, softmax, total, without_theta
@@ -73,7 +74,7 @@ def dirichlet(
     """Dirichlet policies from alpha = concentration / A on. drawn: draw theta of each individual,
     which estimators other than the phenotype one look at; else episodes come from urns, with the
     same law."""
-    record = hasattr(estimator, "observe")
+    record = isinstance(estimator, LearningEstimator)
     p = Episodes(table, record=record)
     strategy = phenes.es(
         p,
