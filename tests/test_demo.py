@@ -10,7 +10,8 @@ import pytest
 from rich.console import Console
 
 from phenes import demo, plots
-from phenes.plots import demo as picture
+from phenes.demo import picture
+from phenes.demo import race as running
 
 TINY = demo.DemoSettings(seeds=6, generations=12)
 
@@ -205,7 +206,7 @@ def test_table_holds_median_and_quartiles(tiny):
 
 def test_picture_is_drawn_from_stored_results(tiny, tmp_path, monkeypatch):
     path = demo.save(tiny, tmp_path / "demo.npz")
-    monkeypatch.setattr(demo.phenes, "run", None)  # would fail if anything ran again
+    monkeypatch.setattr(running.loop, "run", None)  # would fail if anything ran again
     loaded = demo.load(path)
     assert loaded.settings == tiny.settings
     result = demo.summary(loaded)

@@ -27,7 +27,7 @@ def demo(
     writable(out)
     double_precision()
     from phenes import demo, plots
-    from phenes.plots.demo import figure
+    from phenes.demo.picture import figure
 
     settings = demo.DemoSettings(**given(seeds=seeds, generations=generations))
     with progress("ES and PAES") as advance:

@@ -10,6 +10,8 @@ import typer
 
 from phenes.cli.shared import Json, Seed, end, given, show, writable
 
+ROWS = 20  # of a table: of more coordinates the first ten and the last five are shown
+
 
 def optimize(
     function: Annotated[
@@ -108,9 +110,9 @@ def optimize(
     options = given(
         budget=budget, target=target, popsize=popsize, verify=verify, seed=seed, timeout=timeout
     )
-    import phenes
+    from phenes import optimizer
 
-    solve = phenes.maximize if maximize else phenes.minimize
+    solve = optimizer.maximize if maximize else optimizer.minimize
     result = solve(
         f,
         start,
@@ -130,9 +132,26 @@ def optimize(
     from phenes.plots import convergence, save
 
     picture = save(convergence.figure(result), out / "optimize.png")
-    show(convergence.table(result))
+    show(table(result))
     print(f"The picture is {picture}.")
     end(as_json, _plain(result) | {"picture": str(picture)})
+
+
+def table(result: Any) -> Any:
+    """For the terminal: the answer, coordinate by coordinate (the first and last of many)."""
+    from rich.table import Table
+
+    claim = f"E f(x) = {result.fun:.6g} ± {result.fun_se:.2g}{result._basis()}"
+    failing = f"; failing: {result._failures()}" if result._failures() else ""
+    doubt = "" if result.success else "not a success: "
+    title = f"{claim}{failing}; {result.nfev} evaluations in all: {doubt}{result.message}"
+    out = Table("coordinate", "theta", "spread of the search", title=title, title_justify="left")
+    rows = list(range(result.x.size))
+    if result.x.size > ROWS:
+        rows = rows[:10] + rows[-5:]
+    for k in rows:
+        out.add_row(str(k), f"{result.x[k]:.6g}", f"{result.spread[k]:.3g}")
+    return out
 
 
 def _load(name: str) -> Any:

@@ -1,9 +1,8 @@
-"""The picture and the table of one optimisation: what it is worth, where it went, how far it still
-looks around.
-"""
+"""The picture of one optimisation: what it is worth, where it went, how wide it searches."""
 
 import textwrap
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
 
 import matplotlib
 import numpy as np
@@ -12,7 +11,6 @@ from matplotlib.figure import Figure
 from matplotlib.text import Annotation
 from scipy.optimize import isotonic_regression
 
-from phenes.optimizer.result import Result
 from phenes.plots import COLOURS, INK, STYLE
 from phenes.plots.notebook import Picture
 
@@ -28,9 +26,50 @@ LABEL = 8  # points, of a coordinate's number
 APART = 1.35 * LABEL  # points between two of them
 
 
-def figure(result: Result) -> Figure:
-    """Left: what the search estimated on the way, and the claim as verified. Middle: the mean, and
-    x. Right: the spread of the search.
+class Answer(Protocol):
+    """What is drawn of a result: `phenes.Result` has it all.
+
+    candidates: with `role`, `fun` and `fun_se`. best: None, or with `fun`. evaluations: with `f`.
+    """
+
+    @property
+    def x(self) -> np.ndarray: ...
+    @property
+    def fun(self) -> float: ...
+    @property
+    def fun_se(self) -> float: ...
+    @property
+    def nfev(self) -> int: ...
+    @property
+    def success(self) -> bool: ...
+    @property
+    def message(self) -> str: ...
+    @property
+    def verified(self) -> int: ...
+    @property
+    def candidates(self) -> Sequence[Any]: ...
+    @property
+    def best(self) -> Any: ...
+    @property
+    def evaluations(self) -> Any: ...
+    @property
+    def history(self) -> Mapping[str, np.ndarray]: ...
+
+
+def figure(result: Answer) -> Figure:
+    """The value, the recommended theta and the spread of the search against evaluations.
+
+    Parameters
+    ----------
+    result : Answer
+        What `minimize`, `maximize` and `Optimizer.result` give, with a history of one update or
+        more.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Left: what the search estimated on the way, and the claim as verified. Middle: the mean of
+        the search, and x. Right: its spread. Notebooks show it.
     """
     history = result.history
     doubt = "" if result.success else textwrap.fill(f"not a success: {result.message}", LETTERS)
@@ -64,7 +103,7 @@ def figure(result: Result) -> Figure:
     return out
 
 
-def _headline(result: Result) -> str:
+def _headline(result: Answer) -> str:
     claim = (
         f"E f(x) = {result.fun + 0.0:.6g} ± {result.fun_se:.2g}"
         if np.isfinite(result.fun)
@@ -73,7 +112,7 @@ def _headline(result: Result) -> str:
     return f"{claim}, {_at_x(result) or 'not verified'}; {result.nfev} in all"
 
 
-def _at_x(result: Result) -> str:
+def _at_x(result: Answer) -> str:
     return (
         f"{result.verified} evaluation{'s' if result.verified > 1 else ''} at x"
         if result.verified
@@ -82,8 +121,19 @@ def _at_x(result: Result) -> str:
 
 
 def figure_of_curve(run: dict[str, Any]) -> Figure:
-    """A run of the record. Left: the estimate of E f. Middle: the step of the search beside the
-    noise. Right: what measuring x gains.
+    """The same of a run that is stored, from its snapshot.
+
+    Parameters
+    ----------
+    run : dict
+        `id`, `status`, `done` (evaluations) and `curve`: lists `nfev`, `fun`, `fun_se`, `f_median`,
+        `step`, `noise` and `gain` with one entry for each update.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Left: the estimate of E f. Middle: the step of the search beside the noise. Right: what
+        measuring x gains.
     """
     history = {
         name: np.array([np.nan if v is None else v for v in values], float)
@@ -138,7 +188,7 @@ class _Mark(NamedTuple):
     style: dict[str, Any]
 
 
-def _marks(result: Result, end: float) -> list[_Mark]:
+def _marks(result: Answer, end: float) -> list[_Mark]:
     """The start, the best sample where it was luck, and the claim."""
     out = []
     for each in result.candidates:
@@ -188,7 +238,7 @@ def _drawable(values: Any) -> Any:
     return np.abs(values) < HUGE  # NaN is not
 
 
-def _value(ax: Axes, history: dict[str, np.ndarray], marks: list[_Mark] | None = None) -> None:
+def _value(ax: Axes, history: Mapping[str, np.ndarray], marks: list[_Mark] | None = None) -> None:
     """What the model of the search said on the way, and what the evaluations say."""
     marks = marks or []
     n, fun, se, median = (
@@ -308,7 +358,9 @@ def _coordinates(
     ax.set_title(title)
     rows = np.all(_drawable(values), axis=1)
     n, values = n[rows], values[rows]
-    last = x if x is not None else values[-1] if len(values) else np.full(values.shape[1], np.nan)
+    last = x
+    if last is None:
+        last = values[-1] if len(values) else np.full(values.shape[1], np.nan)
     dot = "o" if len(values) == 1 else None
     if values.shape[1] > LINES:
         if len(values):
@@ -368,24 +420,3 @@ def _spread_labels(ax: Axes) -> None:
     )
     for k, y in zip(order, moved, strict=True):
         labels[k].xyann = (14, float(y - at[k]))
-
-
-def table(result: Result) -> Any:
-    """For the terminal: the answer, coordinate by coordinate (the first and last of many)."""
-    from rich.table import Table
-
-    claim = f"E f(x) = {result.fun:.6g} ± {result.fun_se:.2g}{result._basis()}"
-    failing = f"; failing: {result._failures()}" if result._failures() else ""
-    title = (
-        f"{claim}{failing}; {result.nfev} evaluations in all:"
-        f" {'' if result.success else 'not a success: '}{result.message}"
-    )
-    out = Table("coordinate", "theta", "spread of the search", title=title, title_justify="left")
-    rows = (
-        range(result.x.size)
-        if result.x.size <= 20
-        else [*range(10), *range(result.x.size - 5, result.x.size)]
-    )
-    for k in rows:
-        out.add_row(str(k), f"{result.x[k]:.6g}", f"{result.spread[k]:.3g}")
-    return out

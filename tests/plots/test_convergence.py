@@ -12,7 +12,7 @@ from matplotlib.text import Annotation, Text
 import phenes
 from phenes.evidence.observations import Evaluations
 from phenes.optimizer import Result
-from phenes.optimizer.result import Best, Candidate, Failing
+from phenes.optimizer.result import Best, Candidate
 from phenes.plots import convergence
 
 
@@ -280,19 +280,3 @@ def test_outliers_do_not_squeeze_the_rest():
     low, high = figure.axes[0].get_ylim()
     assert -5 < low < -1
     assert 1 < high < 5
-
-
-def test_the_table_has_the_interval_and_what_fails(result):
-    title = convergence.table(result).title
-    low, high = result.interval
-    assert (
-        f"95 %: {low:.4g} to {high:.4g}, from {result.verified} evaluations at x; 200 evaluations"
-        " in all" in title
-    )
-    assert "failing" not in title
-    some = dataclasses.replace(
-        result, failed=7, failing=Failing(0.1, 0.02, 0.3, 20), success=False, message="too few"
-    )
-    title = convergence.table(some).title
-    assert "failing: 10.0% of 20 evaluations at x (95 %: 2.0% to 30.0%)" in title
-    assert title.endswith("not a success: too few")

@@ -17,7 +17,7 @@ import phenes
 from phenes.store import Store
 from phenes.watch import snapshot
 from phenes.watch.server import serve
-from tests.test_cli import call, one_line
+from tests.cli.calling import call, one_line
 from tests.watch.browser import CHROMIUM, DRIVER, browser
 
 pytestmark = pytest.mark.machine

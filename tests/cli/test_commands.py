@@ -5,7 +5,6 @@ and no waiting for `--help`.
 import dataclasses
 import json
 import resource
-import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,30 +16,8 @@ from typer.testing import CliRunner
 
 import phenes
 from phenes import cli, demo
-
-
-def call(capsys, *arguments) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as end:
-        cli.main([str(a) for a in arguments])
-    out, err = capsys.readouterr()
-    return end.value.code or 0, out, err
-
-
-def python(code: str, *arguments: str) -> subprocess.CompletedProcess:
-    return subprocess.run(
-        [sys.executable, "-c", code, *arguments],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-
-
-PHENES = "import sys; from phenes.cli import main; main(sys.argv[1:])"
-
-
-def one_line(text: str) -> bool:
-    return text.startswith("phenes: ") and text.count("\n") == 1 and len(text) < 200
+from phenes.demo import race
+from tests.cli.calling import PHENES, call, one_line, python
 
 
 def test_demo_ends_with_json_and_leaves_table_picture_and_numbers(tmp_path):
@@ -77,7 +54,7 @@ def test_without_json_there_is_none(tmp_path, monkeypatch, capsys):
 
 def made_up(settings):
     shape = settings.seeds, settings.generations, 2 * len(settings.starts)
-    return {method: np.random.default_rng(0).uniform(size=shape) for method in demo.ESTIMATORS}
+    return {method: np.random.default_rng(0).uniform(size=shape) for method in race.ESTIMATORS}
 
 
 @pytest.mark.parametrize(
@@ -88,7 +65,7 @@ def made_up(settings):
         (["demo", "--generations", "-3"], "'--generations'"),
         (["demo", "--nonsense"], "--nonsense"),
         (["demo", "surplus"], "surplus"),
-        (["nonsense"], "only demo, optimize, reproduce, train, runs, show, watch, bench"),
+        (["nonsense"], "only demo, optimize, train, runs, show, watch, reproduce, bench"),
         (["bench", "nonsense"], "only estimators, generation, peers"),
         (["bench"], "see phenes bench --help"),
         ([], "see phenes --help"),

@@ -1,11 +1,16 @@
 """`phenes optimize`: somebody's own function, from the command line."""
 
+import dataclasses
 import json
 import sys
 
+import numpy as np
 import pytest
 
-from tests.test_cli import call, one_line
+import phenes
+from phenes.cli.optimize import table
+from phenes.optimizer.result import Failing
+from tests.cli.calling import call, one_line
 
 MODULE = """
 import numpy as np
@@ -129,3 +134,30 @@ def test_wrong_arguments_are_one_line(module, capsys, case):
     assert code != 0
     assert sentence in err
     assert one_line(err)
+
+
+def test_the_table_has_the_interval_and_what_fails():
+    result = phenes.minimize(
+        lambda x: float(np.sum(x**2)), x0=np.zeros(2), sigma0=0.5, noise=0.1, budget=200, seed=0
+    )
+    title = table(result).title
+    low, high = result.interval
+    assert (
+        f"95 %: {low:.4g} to {high:.4g}, from {result.verified} evaluations at x; 200 evaluations"
+        " in all" in title
+    )
+    assert "failing" not in title
+    some = dataclasses.replace(
+        result, failed=7, failing=Failing(0.1, 0.02, 0.3, 20), success=False, message="too few"
+    )
+    title = table(some).title
+    assert "failing: 10.0% of 20 evaluations at x (95 %: 2.0% to 30.0%)" in title
+    assert title.endswith("not a success: too few")
+
+
+def test_the_table_of_many_coordinates_has_the_first_and_the_last():
+    many = phenes.Result(np.arange(30.0), 1.0, 0.1, 50, 5, True, "done", spread=np.ones(30))
+    assert [cell for cell in table(many).columns[0].cells] == [
+        *(str(k) for k in range(10)),
+        *(str(k) for k in range(25, 30)),
+    ]

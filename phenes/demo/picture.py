@@ -5,15 +5,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from phenes.demo import (
-    DemoSettings,
-    Results,
-    Summary,
-    finding,
-    landscape,
-    optimum,
-    regret,
-)
+from phenes.demo.problem import landscape, optimum
+from phenes.demo.race import DemoSettings, Results
+from phenes.demo.scores import Summary, finding, regret
 from phenes.plots import COLOURS, INK, STYLE, band
 
 
