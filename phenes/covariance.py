@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from phenes import checks
+from phenes import _arrays, _validate
 from phenes._random import normal
 from phenes.triangular import inverse_lower
 
@@ -180,24 +180,24 @@ def as_covariance(name: str, value: object, strict: bool = True) -> Covariance:
     """
     if isinstance(value, Diagonal | LowRank | Dense):
         return value
-    array = checks.as_float(name, value)
+    array = _arrays.as_float(name, value)
     if array.ndim == 2:
-        return Dense(checks.covariance_matrix(name, array))
+        return Dense(_arrays.covariance_matrix(name, array))
     if array.ndim > 2:
         raise ValueError(
             f"{name} must be a scalar, a vector or a covariance matrix, got shape {array.shape}"
         )
-    return Diagonal(checks.positive(name, array, strict=strict) ** 2)
+    return Diagonal(_arrays.positive(name, array, strict=strict) ** 2)
 
 
 def shared_errors(std: object, factor: object) -> LowRank:
     """Independent errors `std` (scalar or [d]) plus shared ones: column k of `factor` [d, k] is one
     standard deviation of the k-th.
     """
-    own = checks.positive("std", std)
-    columns = checks.as_float("factor", factor)
+    own = _arrays.positive("std", std)
+    columns = _arrays.as_float("factor", factor)
     if columns.ndim != 2:
         raise ValueError(f"factor must be a matrix [d, k], got shape {columns.shape}")
     if own.ndim:
-        checks.shape("std", own, (columns.shape[0],), "the rows of factor")
+        _validate.shape("std", own, (columns.shape[0],), "the rows of factor")
     return LowRank(own**2, columns)

@@ -12,9 +12,9 @@ import numpy as np
 from jax import lax
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from phenes import checks
+from phenes import _validate
 from phenes.batch import Batch, realise
-from phenes.protocols import HasRepeats, InputLaw
+from phenes.protocols import HasRepeats
 from phenes.strategy import Info, State, Strategy, generation_keys
 
 
@@ -27,12 +27,10 @@ class OIU(eqx.Module):
     f: Callable[[Any], Any]
 
     def __init__(self, p, f):
-        if not isinstance(p, InputLaw):
-            raise ValueError(
-                "p must have sample and log_prob, such as phenes.inputs.GaussianNoise(0.1),"
-                f" got {p!r}"
-            )
-        self.p, self.f = p, checks.function("f", f, "lambda x: -jnp.sum(x**2)")
+        self.p = _validate.instance(
+            "p", p, ("sample", "log_prob"), "phenes.inputs.GaussianNoise(0.1)"
+        )
+        self.f = _validate.function("f", f, "lambda x: -jnp.sum(x**2)")
 
     def realise(self, key: PRNGKeyArray, generation: Int[Array, ""], batch: Batch) -> Batch:
         """x_i ~ p_theta_i."""
@@ -57,7 +55,7 @@ def run(
     Returns the last state and the Info of all generations, stacked; with `report`, (Info,
     report(state, batch)) of each.
     """
-    checks.count("steps", steps)
+    steps = _validate.count("steps", steps)
     first, static = eqx.partition(_start(strategy, q0), eqx.is_array)
 
     def generation(carry: Any, _: None) -> tuple[Any, Any]:
@@ -85,7 +83,7 @@ def run_host(
     `callback(state, batch, info)` is called after each generation and ends the run by returning
     True.
     """
-    checks.count("steps", steps)
+    steps = _validate.count("steps", steps)
     ask, tell = eqx.filter_jit(strategy.ask), eqx.filter_jit(strategy.tell)
     realise = eqx.filter_jit(lambda key, generation, batch: problem.realise(key, generation, batch))
     state, infos = _start(strategy, q0), []

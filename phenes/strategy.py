@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from phenes import checks
+from phenes import _arrays, _validate
 from phenes import metric as metrics
 from phenes.batch import Batch, realise, weigh
 from phenes.estimators.scores import Estimator
@@ -86,10 +86,10 @@ def es(
     monitor: (p, q, batch, w) -> anything, reported in `Info.monitor`, e.g. `diagnostics.compare`.
     """
     _check(estimator, weighting, optimiser, metric)
-    n = checks.count("popsize", popsize)
+    n = _validate.count("popsize", popsize)
     if mirrored and n % 2:
         raise ValueError(f"popsize must be even for mirrored pairs, got {n}")
-    schedule = std if callable(std) or std is None else (lambda _: jnp.asarray(std))
+    schedule = _schedule(std)
 
     def init(q: Any) -> State:
         q = _with_scheduled_std(schedule, q, 0)
@@ -128,13 +128,22 @@ def es(
 
 
 def _check(estimator, weighting, optimiser, metric) -> None:
-    checks.function("estimator", estimator, "phenes.estimators.phenotype")
-    checks.function("weighting", weighting, "phenes.weightings.standardise")
-    checks.function("metric", metric, "phenes.metric.natural")
-    if not isinstance(optimiser, Optimiser):
+    _validate.function("estimator", estimator, "phenes.estimators.phenotype")
+    _validate.function("weighting", weighting, "phenes.weightings.standardise")
+    _validate.function("metric", metric, "phenes.metric.natural")
+    if isinstance(optimiser, type) or not isinstance(optimiser, Optimiser):
         raise ValueError(
             f"optimiser must be an optax transformation such as optax.sgd(0.1), got {optimiser!r}"
         )
+
+
+def _schedule(
+    std: float | Callable[[Array], Array] | None,
+) -> Callable[[Array], Array] | None:
+    if std is None or callable(std):
+        return std
+    _arrays.positive("std", std)
+    return lambda _: jnp.asarray(std)
 
 
 def _parameters(q: Any) -> Any:

@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from phenes import checks
+from phenes import _validate
 
 Weighting = Callable[[Float[Array, " n"]], Float[Array, " n"]]
 
@@ -72,13 +72,14 @@ def log_ranks(f: Float[Array, " n"]) -> Float[Array, " n"]:
 
 def normalised(weighting: Weighting) -> Weighting:
     """Non-negative weights scaled to mean 1, so that the population average is a weighted mean."""
+    _validate.function("weighting", weighting, "weightings.log_ranks")
 
     def scaled(f: Float[Array, " n"]) -> Float[Array, " n"]:
         w = weighting(f)
         total = jnp.sum(w)
         return w * f.size / jnp.where(total > 0, total, 1.0)
 
-    return checks.function("weighting", weighting, "weightings.log_ranks") and scaled
+    return scaled
 
 
 def summed(weighting: Weighting) -> Weighting:

@@ -137,21 +137,27 @@ CASES = {
     "width zero": (lambda: inputs.UniformNoise(0.0), "width must be positive, got 0.0"),
     "step zero": (lambda: inputs.RoundingNoise(0.0), "step must be positive, got 0.0"),
     "df zero": (lambda: inputs.StudentTNoise(1.0, 0.0), "df must be positive, got 0.0"),
-    "draws zero": (lambda: inputs.Multinomial(0), "draws must be an integer of at least 1, got 0"),
+    "draws zero": (
+        lambda: inputs.Multinomial(0),
+        "draws must be a whole number of at least 1, got 0",
+    ),
     "trials a float": (
         lambda: inputs.Bernoulli(2.5),
-        "trials must be an integer of at least 1, got 2.5",
+        "trials must be a whole number of at least 1, got 2.5",
     ),
     "repeats zero": (
         lambda: inputs.Repeated(P, 0),
-        "repeats must be an integer of at least 1, got 0",
+        "repeats must be a whole number of at least 1, got 0",
     ),
-    "popsize zero": (lambda: make(popsize=0), "popsize must be an integer of at least 1, got 0"),
-    "popsize a float": (
-        lambda: make(popsize=10.0),
-        "popsize must be an integer of at least 1, got 10.0",
+    "popsize zero": (
+        lambda: make(popsize=0),
+        "popsize must be a whole number of at least 1, got 0",
     ),
-    "popsize true": (lambda: make(popsize=True), "popsize must be an integer"),
+    "popsize not whole": (
+        lambda: make(popsize=10.5),
+        "popsize must be a whole number of at least 1, got 10.5",
+    ),
+    "popsize true": (lambda: make(popsize=True), "popsize must be a whole number"),
     "popsize odd": (
         lambda: make(popsize=11, mirrored=True),
         "popsize must be even for mirrored pairs, got 11",
@@ -182,7 +188,7 @@ CASES = {
     ),
     "steps zero": (
         lambda: phenes.run(jax.random.key(0), phenes.OIU(P, jnp.sum), make(), Q, 0),
-        "steps must be an integer of at least 1, got 0",
+        "steps must be a whole number of at least 1, got 0",
     ),
     "f not a function": (lambda: phenes.OIU(P, 3), "f must be a function"),
     "p not a law": (lambda: phenes.OIU(0.1, jnp.sum), "p must have sample and log_prob"),
@@ -218,7 +224,7 @@ CASES = {
     ),
     "auxiliaries zero": (
         lambda: estimators.exchangeable(0),
-        "auxiliaries must be an integer of at least 1, got 0",
+        "auxiliaries must be a whole number of at least 1, got 0",
     ),
     "order three": (lambda: estimators.information_mix(order=3), "order must be 1 or 2, got 3"),
     "mix without a past": (

@@ -11,7 +11,7 @@ import optax
 from jax import lax
 from jaxtyping import Array, Float
 
-from phenes import checks
+from phenes import _validate
 from phenes.contexts.experts import Hear, Mixture
 from phenes.contexts.source import Answered
 
@@ -48,8 +48,8 @@ def em(
     data: `Answered(contexts[n], right answers[n])`. Returns the mixture and the log-likelihood
     before each sweep.
     """
-    checks.count("sweeps", sweeps)
-    checks.count("steps", steps)
+    sweeps = _validate.count("sweeps", sweeps)
+    steps = _validate.count("steps", steps)
     arrays, rest = eqx.partition(q, eqx.is_inexact_array)
 
     def sweep(carry, _):

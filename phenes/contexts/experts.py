@@ -17,7 +17,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from phenes import checks
+from phenes import _arrays, _validate
 from phenes.contexts.source import Answered, check_source, draw_contexts, seen
 
 
@@ -35,7 +35,7 @@ class Labels(eqx.Module):
     network: Callable[[Any], Float[Array, " y"]]
 
     def __init__(self, network):
-        self.network = checks.function("network", network, "equinox.nn.Linear(4, 3, key=key)")
+        self.network = _validate.function("network", network, "equinox.nn.Linear(4, 3, key=key)")
 
     def log_answers(self, c: Any) -> Float[Array, " y"]:
         return jax.nn.log_softmax(self.network(c))
@@ -56,8 +56,8 @@ class Numbers(eqx.Module):
     log_std: Float[Array, ""]
 
     def __init__(self, network, std: float = 1.0):
-        self.network = checks.function("network", network, "equinox.nn.Linear(4, 1, key=key)")
-        self.log_std = jnp.log(checks.positive("std", std))
+        self.network = _validate.function("network", network, "equinox.nn.Linear(4, 1, key=key)")
+        self.log_std = jnp.log(_arrays.positive("std", std))
 
     def sample(self, key: PRNGKeyArray, c: Any) -> Float[Array, "*y"]:
         mean = self.network(c)
@@ -78,9 +78,9 @@ class Mixture(eqx.Module):
     repeats: int = eqx.field(static=True)
 
     def __init__(self, gate, experts: Sequence[Any], contexts, repeats: int = 1):
-        self.gate = checks.function("gate", gate, "equinox.nn.Linear(4, 2, key=key)")
+        self.gate = _validate.function("gate", gate, "equinox.nn.Linear(4, 2, key=key)")
         self.experts, self.contexts = tuple(experts), check_source(contexts)
-        self.repeats = checks.count("repeats", repeats)
+        self.repeats = _validate.count("repeats", repeats)
         for expert in self.experts:
             if not (hasattr(expert, "sample") and hasattr(expert, "log_prob")):
                 raise ValueError(
@@ -140,11 +140,11 @@ class Hear(eqx.Module):
         return jnp.where(jnp.all(x.answer == theta.answer), 0.0, -jnp.inf)
 
     def marginal(self, q: Mixture) -> "Heard":
-        checks.family(self, q, Mixture)
+        _validate.family(self, q, Mixture)
         return Heard(q)
 
     def posterior(self, q: Mixture, x: Answered) -> "Speaker":
-        checks.family(self, q, Mixture, "posterior")
+        _validate.family(self, q, Mixture, "posterior")
         return Speaker(x, jax.nn.log_softmax(q.log_joint(x)))
 
 

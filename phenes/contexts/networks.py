@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from phenes import checks
+from phenes import _arrays, _validate
 
 LOWEST = -60.0  # of log alpha: exp(-60) is still a number in single precision
 
@@ -19,7 +19,7 @@ class Table(eqx.Module):
     rows: Float[Array, "..."]
 
     def __init__(self, rows):
-        self.rows = checks.as_float("rows", rows)
+        self.rows = _arrays.as_float("rows", rows)
         if self.rows.ndim == 0:
             raise ValueError("rows must have shape [contexts, ...], got a number")
 
@@ -33,7 +33,7 @@ class Constant(eqx.Module):
     value: Float[Array, "*k"]
 
     def __init__(self, value):
-        self.value = checks.as_float("value", value)
+        self.value = _arrays.as_float("value", value)
 
     def __call__(self, c: Any) -> Float[Array, "*k"]:
         return self.value
@@ -50,8 +50,8 @@ class Concentrated(eqx.Module):
     total: float = eqx.field(static=True)
 
     def __init__(self, network, total: float):
-        self.network = checks.function("network", network, "equinox.nn.Linear(4, 3, key=key)")
-        checks.positive("total", total)
+        self.network = _validate.function("network", network, "equinox.nn.Linear(4, 3, key=key)")
+        _arrays.positive("total", total)
         self.total = float(total)
 
     def __call__(self, c: Any) -> Float[Array, " k"]:

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from phenes import checks
+from phenes import _validate
 from phenes.contexts.source import Answered, check_source, draw_contexts, seen
 from phenes.search.dirichlet import Dirichlet
 
@@ -35,8 +35,10 @@ class DirichletPolicy(eqx.Module):
     repeats: int = eqx.field(static=True)
 
     def __init__(self, log_alpha, contexts, repeats: int = 1):
-        self.log_alpha = checks.function("log_alpha", log_alpha, "equinox.nn.Linear(4, 3, key=key)")
-        self.contexts, self.repeats = check_source(contexts), checks.count("repeats", repeats)
+        self.log_alpha = _validate.function(
+            "log_alpha", log_alpha, "equinox.nn.Linear(4, 3, key=key)"
+        )
+        self.contexts, self.repeats = check_source(contexts), _validate.count("repeats", repeats)
 
     def of(self, context: Any) -> Dirichlet:
         """The law of the answers' probabilities in one context."""
@@ -89,11 +91,11 @@ class Draw(eqx.Module):
         return theta.log_probs[x.answer]
 
     def marginal(self, q: DirichletPolicy) -> "Answers":
-        checks.family(self, q, DirichletPolicy)
+        _validate.family(self, q, DirichletPolicy)
         return Answers(q)
 
     def posterior(self, q: DirichletPolicy, x: Answered) -> "LeaningPosterior":
-        checks.family(self, q, DirichletPolicy, "posterior")
+        _validate.family(self, q, DirichletPolicy, "posterior")
         alpha = q.of(x.context).alpha
         return LeaningPosterior(x.context, Dirichlet(alpha.at[x.answer].add(1.0)))
 
@@ -132,7 +134,9 @@ class NetworkPolicy(eqx.Module):
     contexts: Callable[[PRNGKeyArray], Any] = eqx.field(static=True)
 
     def __init__(self, logits, contexts):
-        self.logits = checks.function("logits", logits, "lambda theta, c: theta.reshape(3, 4) @ c")
+        self.logits = _validate.function(
+            "logits", logits, "lambda theta, c: theta.reshape(3, 4) @ c"
+        )
         self.contexts = check_source(contexts)
 
     def log_answers(self, theta: Float[Array, " d"], context: Any) -> Float[Array, " k"]:

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from phenes import checks
+from phenes import _arrays, _validate
 
 
 class Case(NamedTuple):
@@ -35,7 +35,7 @@ class Cases:
     """
 
     def __init__(self, c: Any, hidden: Any = None):
-        self.rows = jax.tree.map(lambda leaf: checks.as_float("c", leaf), c)
+        self.rows = jax.tree.map(lambda leaf: _arrays.as_float("c", leaf), c)
         sizes = {leaf.shape[:1] for leaf in jax.tree.leaves(self.rows)}
         if len(sizes) != 1 or sizes <= {(), (0,)}:
             raise ValueError(
@@ -43,7 +43,7 @@ class Cases:
             )
         self.size = sizes.pop()[0]
         if hidden is not None:
-            hidden = checks.as_float("hidden", hidden)
+            hidden = _arrays.as_float("hidden", hidden)
             if hidden.shape[:1] != (self.size,):
                 raise ValueError(
                     f"hidden must have {self.size} rows to match c, got shape {hidden.shape}"
@@ -70,7 +70,7 @@ def right(x: Answered) -> Float[Array, ""]:
 
 def check_source(contexts: Any) -> Callable[[PRNGKeyArray], Any]:
     """`contexts`, which must draw floating-point arrays."""
-    checks.function("contexts", contexts, "phenes.contexts.Cases(rows)")
+    _validate.function("contexts", contexts, "phenes.contexts.Cases(rows)")
     kinds = {
         str(leaf.dtype) for leaf in jax.tree.leaves(jax.eval_shape(contexts, jax.random.key(0)))
     }

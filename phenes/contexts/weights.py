@@ -19,7 +19,7 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Float
 
-from phenes import checks, metric
+from phenes import _arrays, _validate, metric
 from phenes.batch import Batch
 from phenes.contexts.source import seen
 from phenes.protocols import LearningEstimator, Observer
@@ -34,8 +34,9 @@ def within(weighting: Weighting, repeats: int) -> Weighting:
     """`weighting` of the individuals in each context, for policies that draw every context
     `repeats` times in a row.
     """
-    checks.function("weighting", weighting, "phenes.weightings.standardise")
-    if checks.count("repeats", repeats) < 2:
+    _validate.function("weighting", weighting, "phenes.weightings.standardise")
+    repeats = _validate.count("repeats", repeats)
+    if repeats < 2:
         raise ValueError(
             "repeats must be at least 2, got 1: one individual has nobody to be compared with"
         )
@@ -79,7 +80,7 @@ class Belief(eqx.Module):
     doubt: Float[Array, ""]
 
     def __init__(self, doubt):
-        self.doubt = checks.shape("doubt", checks.positive("doubt", doubt), (), "one law")
+        self.doubt = _validate.shape("doubt", _arrays.positive("doubt", doubt), (), "one law")
 
     def __call__(self, p: Any, q: Any, batch: Batch) -> Float[Array, " n"]:
         return _belief(p, q, batch, self.doubt)
@@ -114,7 +115,7 @@ class Baseline(eqx.Module):
     state: Any
 
     def __init__(self, model, optimiser: optax.GradientTransformation):
-        self.model = checks.function("model", model, "phenes.contexts.Table(jnp.zeros(10))")
+        self.model = _validate.function("model", model, "phenes.contexts.Table(jnp.zeros(10))")
         if not hasattr(optimiser, "update"):
             raise ValueError(
                 "optimiser must be an optax transformation such as optax.sgd(0.1), got"
@@ -150,9 +151,9 @@ class Weighed(eqx.Module):
 
     def __init__(self, estimator, weights):
         self.estimator = _part(
-            checks.function("estimator", estimator, "phenes.estimators.phenotype")
+            _validate.function("estimator", estimator, "phenes.estimators.phenotype")
         )
-        self.weights = _part(checks.function("weights", weights, "phenes.contexts.belief"))
+        self.weights = _part(_validate.function("weights", weights, "phenes.contexts.belief"))
 
     def start(self, p: Any, q: Any, batch: Batch) -> "Weighed":
         return (

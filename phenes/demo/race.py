@@ -13,7 +13,7 @@ import numpy as np
 import optax
 from jaxtyping import Array
 
-from phenes import checks, estimators, inputs, loop, search, strategy, weightings
+from phenes import _validate, estimators, inputs, loop, search, strategy, weightings
 from phenes.demo.problem import assembly
 
 ESTIMATORS = {"ES": estimators.genotype, "PAES": estimators.phenotype}
@@ -48,9 +48,9 @@ class DemoSettings:
 
     def __post_init__(self):
         for name in ("seeds", "generations", "popsize"):
-            checks.count(name, getattr(self, name))
+            _validate.count(name, getattr(self, name))
         for name in ("noise", "spread", "learning_rate", "decay", "within"):
-            checks.positive(name, getattr(self, name))
+            _validate.positive(name, getattr(self, name))
 
     @property
     def predicted_gain(self) -> float:

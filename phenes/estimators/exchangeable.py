@@ -18,7 +18,7 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from phenes import checks
+from phenes import _validate
 from phenes._score import score, search_score
 from phenes.batch import Batch
 from phenes.covariance import Dense
@@ -66,7 +66,7 @@ def exchangeable(auxiliaries: int, proposal: Any = None) -> Estimator:
     """With `auxiliaries` draws for each individual, from q or from `proposal` (`sample(key, x)`,
     `log_prob(a, x)`, built without looking at the current theta). Draws from q serve low dimensions
     or strong noise; else use a proposal or `exchangeable_coordinates`."""
-    checks.count("auxiliaries", auxiliaries)
+    auxiliaries = _validate.count("auxiliaries", auxiliaries)
 
     def estimator(p: Any, q: Q, batch: Batch, w: Float[Array, " n"]) -> Q:
         def candidates(key, theta, x):
@@ -97,7 +97,7 @@ def exchangeable_coordinates(auxiliaries: int) -> Estimator:
     """Coordinate by coordinate, for laws and search families whose coordinates are independent: 60
     to 100 auxiliaries are then enough in any dimension, where the joint form needs exponentially
     many."""
-    checks.count("auxiliaries", auxiliaries)
+    auxiliaries = _validate.count("auxiliaries", auxiliaries)
 
     def estimator(p: Any, q: Q, batch: Batch, w: Float[Array, " n"]) -> Q:
         for name, law in (("p", p), ("q", q)):

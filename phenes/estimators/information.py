@@ -16,7 +16,7 @@ import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float
 
-from phenes import checks
+from phenes import _arrays, _validate
 from phenes._score import input_score, search_score
 from phenes.batch import Batch
 from phenes.estimators.scores import genotype, reparameterised
@@ -220,10 +220,12 @@ def information_mix(
     `phenotype`, without it 1 + c^2 times that (the genotype has (1 + c)^2 times). info: I_p if it
     is known; otherwise it is learnt, as a running mean with the given `memory` of past generations.
     """
-    checks.function("shape", shape, "estimators.information.diagonal")
+    _validate.function("shape", shape, "estimators.information.diagonal")
     if order not in (1, 2):
         raise ValueError(f"order must be 1 or 2, got {order!r}")
-    known = None if info is None else jax.tree.map(lambda leaf: checks.as_float("info", leaf), info)
+    known = (
+        None if info is None else jax.tree.map(lambda leaf: _arrays.as_float("info", leaf), info)
+    )
     return InformationMix(
         shape, order, curvature, memory, known, jnp.asarray(0.0 if info is None else 1.0)
     )

@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from phenes import checks
+from phenes import _validate
 from phenes._score import input_score, marginal_score, score, search_score
 from phenes.batch import Batch
 
@@ -60,7 +60,7 @@ def rao_blackwellise(estimator: Estimator, draws: int) -> Estimator:
     Exactly as unbiased as the estimator it is given, for individuals drawn independently (erratum
     15: not for mirrored pairs).
     """
-    checks.count("draws", draws)
+    draws = _validate.count("draws", draws)
 
     def averaged(p: Any, q: Q, batch: Batch, w: Float[Array, " n"]) -> Q:
         def once(key):

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from phenes import _validate
 from phenes.execution.backends import Engine, Given, engine
 from phenes.execution.local import Here
 from phenes.execution.pool import Pool
@@ -46,22 +47,14 @@ class Evaluate:
         timeout: float | None = None,
         max_attempts: int = 3,
     ):
-        if not callable(f):
-            raise ValueError(f"f must be a function of x such as lambda x: np.sum(x**2), got {f!r}")
-        if timeout is not None and not timeout > 0:
-            raise ValueError(f"timeout must be a positive number of seconds, got {timeout!r}")
-        if isinstance(max_attempts, bool) or not isinstance(max_attempts, int) or max_attempts < 1:
-            raise ValueError(
-                f"max_attempts must be a whole number of at least 1, got {max_attempts!r}"
-            )
-        self.f, self.realises, self.vectorized, self.timeout, self.max_attempts = (
-            f,
-            realises,
-            vectorized,
-            timeout,
-            max_attempts,
-        )
-        if vectorized and workers not in (None, 1):
+        self.f = _validate.function("f", f, "lambda x: np.sum(x**2)")
+        self.realises = _validate.flag("realises", realises)
+        self.vectorized = _validate.flag("vectorized", vectorized)
+        self.max_attempts = _validate.count("max_attempts", max_attempts)
+        self.timeout = None
+        if timeout is not None:
+            self.timeout = _validate.positive_number("timeout", timeout, " of seconds")
+        if vectorized and workers is not None and _validate.whole(workers) != 1:
             raise ValueError(
                 "vectorized and workers exclude each other: a function of whole populations runs in"
                 " one place"

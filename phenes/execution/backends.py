@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from typing import Any
 
+from phenes import _validate
+
 IDLE = 60  # seconds after which processes without work end
 
 
@@ -118,12 +120,13 @@ def engine(workers: Any) -> Engine | None:
     """What the caller said of workers: None or 1 is here; a number, "dask://host:port", "ray", a
     Dask Client or an Executor.
     """
-    if workers is None or (
-        isinstance(workers, int) and not isinstance(workers, bool) and workers == 1
-    ):
+    if workers is None:
         return None
-    if isinstance(workers, int) and not isinstance(workers, bool) and workers > 1:
-        return Processes(workers)
+    count = _validate.whole(workers)
+    if count == 1:
+        return None
+    if count is not None and count > 1:
+        return Processes(count)
     if isinstance(workers, str) and workers.startswith("dask://"):
         from phenes.execution.dask import connect
 
@@ -138,11 +141,11 @@ def engine(workers: Any) -> Engine | None:
         return Dask(workers)
     if isinstance(workers, Engine):
         return workers
-    if hasattr(workers, "submit") and hasattr(workers, "map"):
+    if hasattr(workers, "submit") and hasattr(workers, "map") and not isinstance(workers, type):
         return Given(workers)  # pyright: ignore[reportArgumentType]
     raise ValueError(
         "workers must be a number of processes of at least 1, 'dask://host:port', a Dask Client,"
-        f" 'ray' or an Executor, got {workers!r}"
+        f" 'ray' or an Executor, got {_validate.quote(workers)}"
     )
 
 

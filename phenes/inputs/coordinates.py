@@ -15,7 +15,7 @@ from jax.scipy.special import log_ndtr
 from jax.scipy.stats import norm, t
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from phenes import checks
+from phenes import _arrays, _validate
 from phenes.inputs.mixture import scale_nodes
 from phenes.search.gaussian import DiagonalGaussian, IsotropicGaussian
 from phenes.special import log_interval, log_normal_density, truncated_normal
@@ -49,7 +49,7 @@ class CoordinateLaw(eqx.Module):
         return jnp.sum(self.coordinate_log_prob(x, theta))
 
     def marginal(self, q: Factorised) -> "CoordinateMarginal":
-        checks.family(self, q, (DiagonalGaussian, IsotropicGaussian))
+        _validate.family(self, q, (DiagonalGaussian, IsotropicGaussian))
         return CoordinateMarginal(self, q)
 
 
@@ -76,8 +76,8 @@ class StudentTNoise(CoordinateLaw):
     df: Float[Array, ""]
 
     def __init__(self, scale, df):
-        self.scale = checks.positive("scale", scale)
-        self.df = checks.shape("df", checks.positive("df", df), (), "one law")
+        self.scale = _arrays.positive("scale", scale)
+        self.df = _validate.shape("df", _arrays.positive("df", df), (), "one law")
 
     def sample(self, key: PRNGKeyArray, theta: Float[Array, " d"]) -> Float[Array, " d"]:
         return theta + self.scale * jax.random.t(key, self.df, theta.shape, theta.dtype)
@@ -100,7 +100,7 @@ class LaplaceNoise(CoordinateLaw):
     scale: Float[Array, "..."]
 
     def __init__(self, scale):
-        self.scale = checks.positive("scale", scale)
+        self.scale = _arrays.positive("scale", scale)
 
     def sample(self, key: PRNGKeyArray, theta: Float[Array, " d"]) -> Float[Array, " d"]:
         return theta + self.scale * jax.random.laplace(key, theta.shape, theta.dtype)
@@ -125,7 +125,7 @@ class UniformNoise(CoordinateLaw):
     width: Float[Array, "..."]
 
     def __init__(self, width):
-        self.width = checks.positive("width", width)
+        self.width = _arrays.positive("width", width)
 
     def sample(self, key: PRNGKeyArray, theta: Float[Array, " d"]) -> Float[Array, " d"]:
         return theta + self.width * jax.random.uniform(key, theta.shape, theta.dtype, minval=-1.0)
@@ -151,7 +151,7 @@ class UniformNoise(CoordinateLaw):
         )
 
     def posterior(self, q: Factorised, x: Float[Array, " d"]) -> "Truncated":
-        checks.family(self, q, (DiagonalGaussian, IsotropicGaussian), "posterior")
+        _validate.family(self, q, (DiagonalGaussian, IsotropicGaussian), "posterior")
         return Truncated(q.mean, q.std, jnp.zeros_like(q.mean), x - self.width, x + self.width)
 
 
@@ -165,12 +165,12 @@ class SaturatingNoise(CoordinateLaw):
     high: Float[Array, "..."]
 
     def __init__(self, scale, low, high):
-        self.scale = checks.positive("scale", scale)
-        self.low, self.high = checks.as_float("low", low), checks.as_float("high", high)
-        if checks.concrete(self.low, self.high) and not jnp.all(self.low < self.high):
+        self.scale = _arrays.positive("scale", scale)
+        self.low, self.high = _arrays.as_float("low", low), _arrays.as_float("high", high)
+        if _arrays.concrete(self.low, self.high) and not jnp.all(self.low < self.high):
             raise ValueError(
-                f"low must be below high, got {checks.describe(self.low)} and"
-                f" {checks.describe(self.high)}"
+                f"low must be below high, got {_validate.describe(self.low)} and"
+                f" {_validate.describe(self.high)}"
             )
 
     def sample(self, key: PRNGKeyArray, theta: Float[Array, " d"]) -> Float[Array, " d"]:
@@ -192,7 +192,7 @@ class SaturatingNoise(CoordinateLaw):
         return jnp.where(x >= self.high, at_high, jnp.where(x <= self.low, at_low, inside))
 
     def posterior(self, q: Factorised, x: Float[Array, " d"]) -> "Truncated":
-        checks.family(self, q, (DiagonalGaussian, IsotropicGaussian), "posterior")
+        _validate.family(self, q, (DiagonalGaussian, IsotropicGaussian), "posterior")
         low = jnp.where(x >= self.high, self.high, jnp.where(x <= self.low, -jnp.inf, x))
         high = jnp.where(x <= self.low, self.low, jnp.where(x >= self.high, jnp.inf, x))
         return Truncated(q.mean, q.std, self.scale * jnp.ones_like(q.mean), low, high)
@@ -205,8 +205,8 @@ class RoundingNoise(CoordinateLaw):
     scale: Float[Array, "..."]
 
     def __init__(self, step: Any, scale: Any = 0.0):
-        self.step = checks.positive("step", step)
-        self.scale = checks.positive("scale", scale, strict=False)
+        self.step = _arrays.positive("step", step)
+        self.scale = _arrays.positive("scale", scale, strict=False)
 
     def sample(self, key: PRNGKeyArray, theta: Float[Array, " d"]) -> Float[Array, " d"]:
         y = theta + self.scale * jax.random.normal(key, theta.shape, theta.dtype)
@@ -223,7 +223,7 @@ class RoundingNoise(CoordinateLaw):
         return log_interval((x - self.step / 2 - centre) / sd, (x + self.step / 2 - centre) / sd)
 
     def posterior(self, q: Factorised, x: Float[Array, " d"]) -> "Truncated":
-        checks.family(self, q, (DiagonalGaussian, IsotropicGaussian), "posterior")
+        _validate.family(self, q, (DiagonalGaussian, IsotropicGaussian), "posterior")
         scale = self.scale * jnp.ones_like(q.mean)
         return Truncated(q.mean, q.std, scale, x - self.step / 2, x + self.step / 2)
 

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from jax.scipy.special import betaln, gammaln
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from phenes import checks
+from phenes import _arrays, _validate
 from phenes._trees import replace
 from phenes.search.conjugate import Beta, Gamma
 from phenes.search.dirichlet import Dirichlet
@@ -28,7 +28,7 @@ class Multinomial(eqx.Module):
     draws: int = eqx.field(static=True)
 
     def __init__(self, draws: int = 1):
-        self.draws = checks.count("draws", draws)
+        self.draws = _validate.count("draws", draws)
 
     def sample(self, key: PRNGKeyArray, theta: Float[Array, "*s k"]) -> Float[Array, "*s k"]:
         chosen = jax.random.categorical(key, theta, axis=-1, shape=(self.draws, *theta.shape[:-1]))
@@ -38,11 +38,11 @@ class Multinomial(eqx.Module):
         return jnp.sum(jnp.where(x > 0, x * theta, 0.0))
 
     def marginal(self, q: Dirichlet) -> "DirichletMultinomial":
-        checks.family(self, q, Dirichlet)
+        _validate.family(self, q, Dirichlet)
         return DirichletMultinomial(q.log_alpha)
 
     def posterior(self, q: Dirichlet, x: Float[Array, "*s k"]) -> Dirichlet:
-        checks.family(self, q, Dirichlet, "posterior")
+        _validate.family(self, q, Dirichlet, "posterior")
         return Dirichlet(q.alpha + x)
 
     def marginal_score(
@@ -52,7 +52,7 @@ class Multinomial(eqx.Module):
 
         docs/parts/inputs.md, errata 10, 22, 24.
         """
-        checks.family(self, q, Dirichlet)
+        _validate.family(self, q, Dirichlet)
         alpha = q.alpha
         total = jnp.sum(alpha, axis=-1, keepdims=True)
         own = digamma_difference(alpha[None], x)
@@ -84,7 +84,7 @@ class Bernoulli(eqx.Module):
     trials: int = eqx.field(static=True)
 
     def __init__(self, trials: int = 1):
-        self.trials = checks.count("trials", trials)
+        self.trials = _validate.count("trials", trials)
 
     def _log_choices(self, x: Array) -> Array:
         return -jnp.log(self.trials + 1.0) - betaln(x + 1, self.trials - x + 1)
@@ -102,11 +102,11 @@ class Bernoulli(eqx.Module):
         )
 
     def marginal(self, q: Beta) -> "BetaBinomial":
-        checks.family(self, q, Beta)
+        _validate.family(self, q, Beta)
         return BetaBinomial(q.log_a, q.log_b, self)
 
     def posterior(self, q: Beta, x: Float[Array, "*d"]) -> Beta:
-        checks.family(self, q, Beta, "posterior")
+        _validate.family(self, q, Beta, "posterior")
         return Beta(q.a + x, q.b + (self.trials - x))
 
     def pooled(self, repeats: int) -> "Bernoulli":
@@ -141,7 +141,7 @@ class Poisson(eqx.Module):
     exposure: float = eqx.field(static=True)
 
     def __init__(self, exposure: float = 1.0):
-        checks.positive("exposure", exposure)
+        _arrays.positive("exposure", exposure)
         self.exposure = float(exposure)
 
     def sample(self, key: PRNGKeyArray, theta: Float[Array, "*d"]) -> Float[Array, "*d"]:
@@ -154,11 +154,11 @@ class Poisson(eqx.Module):
         return jnp.sum(x * log_mean - jnp.exp(log_mean) - gammaln(x + 1))
 
     def marginal(self, q: Gamma) -> "NegativeBinomial":
-        checks.family(self, q, Gamma)
+        _validate.family(self, q, Gamma)
         return NegativeBinomial(q.log_k, q.log_b, self)
 
     def posterior(self, q: Gamma, x: Float[Array, "*d"]) -> Gamma:
-        checks.family(self, q, Gamma, "posterior")
+        _validate.family(self, q, Gamma, "posterior")
         return Gamma(q.k + x, q.b + self.exposure)
 
     def pooled(self, repeats: int) -> "Poisson":
@@ -187,7 +187,7 @@ class Exponential(eqx.Module):
     events: int = eqx.field(static=True)
 
     def __init__(self, events: int = 1):
-        self.events = checks.count("events", events)
+        self.events = _validate.count("events", events)
 
     def sample(self, key: PRNGKeyArray, theta: Float[Array, "*d"]) -> Float[Array, "*d"]:
         return jax.random.gamma(key, float(self.events), theta.shape, theta.dtype) * jnp.exp(-theta)
@@ -197,11 +197,11 @@ class Exponential(eqx.Module):
         return jnp.sum(n * theta + (n - 1) * jnp.log(x) - x * jnp.exp(theta) - gammaln(n))
 
     def marginal(self, q: Gamma) -> "Lomax":
-        checks.family(self, q, Gamma)
+        _validate.family(self, q, Gamma)
         return Lomax(q.log_k, q.log_b, self)
 
     def posterior(self, q: Gamma, x: Float[Array, "*d"]) -> Gamma:
-        checks.family(self, q, Gamma, "posterior")
+        _validate.family(self, q, Gamma, "posterior")
         return Gamma(q.k + float(self.events), q.b + x)
 
     def pooled(self, repeats: int) -> "Exponential":

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from phenes import checks
+from phenes import _validate
 from phenes._score import marginal_score
 
 
@@ -25,10 +25,10 @@ class Law(eqx.Module):
     density: Callable[[Any, Any], Array] = eqx.field(static=True)
 
     def __init__(self, sample, log_prob):
-        self.draw = checks.function(
+        self.draw = _validate.function(
             "sample", sample, "lambda key, theta: theta + jax.random.normal(key, theta.shape)"
         )
-        self.density = checks.function(
+        self.density = _validate.function(
             "log_prob", log_prob, "lambda x, theta: -0.5 * jnp.sum((x - theta)**2)"
         )
 
@@ -50,7 +50,7 @@ class Repeated(eqx.Module):
     repeats: int = eqx.field(static=True)
 
     def __init__(self, base, repeats: int):
-        self.base, self.repeats = base, checks.count("repeats", repeats)
+        self.base, self.repeats = base, _validate.count("repeats", repeats)
 
     def sample(self, key: PRNGKeyArray, theta: Any) -> Any:
         return jax.vmap(lambda k: self.base.sample(k, theta))(jax.random.split(key, self.repeats))

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from phenes import checks
+from phenes import _validate
 from phenes.search.gate import Choice, Gate
 
 
@@ -22,7 +22,7 @@ class Experts(eqx.Module):
     log_probs: Callable[[Any], Float[Array, "k y"]]
 
     def __init__(self, log_probs):
-        self.log_probs = checks.function(
+        self.log_probs = _validate.function(
             "log_probs", log_probs, "lambda c: jax.nn.log_softmax(tables[c])"
         )
 
@@ -34,11 +34,11 @@ class Experts(eqx.Module):
         return self.log_probs(x.context)[theta.index, x.index]
 
     def marginal(self, q: Gate) -> "GatedExperts":
-        checks.family(self, q, Gate)
+        _validate.family(self, q, Gate)
         return GatedExperts(q, self)
 
     def posterior(self, q: Gate, x: Choice) -> "ExpertPosterior":
-        checks.family(self, q, Gate, "posterior")
+        _validate.family(self, q, Gate, "posterior")
         joint = q.log_weights(x.context) + self.log_probs(x.context)[:, x.index]
         return ExpertPosterior(x.context, jax.nn.log_softmax(joint))
 

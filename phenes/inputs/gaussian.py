@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from phenes import checks
+from phenes import _arrays, _validate
 from phenes._batching import cond_rare
 from phenes._random import normal
 from phenes.covariance import Covariance, Dense, Diagonal, add, as_covariance
@@ -40,8 +40,8 @@ class GaussianNoise(eqx.Module):
 
     def __init__(self, scale, bias=None, gain=None):
         self.cov = as_covariance("scale", scale)
-        self.bias = None if bias is None else checks.vector("bias", bias)
-        self.gain = None if gain is None else checks.as_float("gain", gain)
+        self.bias = None if bias is None else _arrays.vector("bias", bias)
+        self.gain = None if gain is None else _arrays.as_float("gain", gain)
         if self.gain is not None and self.gain.ndim != 2:
             raise ValueError(
                 f"gain must be a matrix [outputs, inputs], got shape {self.gain.shape}"
@@ -156,7 +156,7 @@ class GaussianNoise(eqx.Module):
         return Dense(spread + self.cov.matrix(self.gain.shape[0]))
 
     def _check(self, q) -> None:
-        checks.family(self, q, (Gaussian, DiagonalGaussian, IsotropicGaussian))
+        _validate.family(self, q, (Gaussian, DiagonalGaussian, IsotropicGaussian))
         inputs, outputs = (q.dim, q.dim) if self.gain is None else self.gain.shape[::-1]
         if inputs != q.dim:
             raise ValueError(f"gain must have {q.dim} columns to match the mean, got {inputs}")
@@ -177,7 +177,7 @@ class HeteroscedasticNoise(eqx.Module):
     std: Callable[[Float[Array, " d"]], Array] = eqx.field(static=True)
 
     def __init__(self, std):
-        self.std = checks.function("std", std, "lambda theta: 0.1 + 0.05 * jnp.abs(theta)")
+        self.std = _validate.function("std", std, "lambda theta: 0.1 + 0.05 * jnp.abs(theta)")
 
     def sample(self, key: PRNGKeyArray, theta: Float[Array, " d"]) -> Float[Array, " d"]:
         return theta + self.std(theta) * normal(key, theta.shape, theta.dtype)

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jax.scipy.special import gammaln
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from phenes import checks
+from phenes import _arrays, _validate
 from phenes.covariance import Covariance, as_covariance
 from phenes.inputs.gaussian import GaussianNoise
 from phenes.laws.normal import Mixture
@@ -27,7 +27,7 @@ class GaussianMixtureNoise(eqx.Module):
     components: GaussianNoise  # stacked along the first axis
 
     def __init__(self, weights, scales, biases=None):
-        weights = checks.positive("weights", weights)
+        weights = _arrays.positive("weights", weights)
         if (
             weights.ndim != 1
             or len(scales) != weights.size
@@ -86,7 +86,7 @@ class MultivariateTNoise(eqx.Module):
 
     def __init__(self, scale, df):
         self.cov = as_covariance("scale", scale)
-        self.df = checks.shape("df", checks.positive("df", df), (), "one law")
+        self.df = _validate.shape("df", _arrays.positive("df", df), (), "one law")
 
     def sample(self, key: PRNGKeyArray, theta: Float[Array, " d"]) -> Float[Array, " d"]:
         normal, chi = jax.random.split(key)
@@ -149,7 +149,7 @@ def scale_nodes(df: Float[Array, ""]) -> tuple[Float[Array, " k"], Float[Array, 
 
 def _responsible_score(log_weight, components, q, x, w):
     """1/N sum_i w_i sum_k resp_ik s^(k)(x_i), with one batch of scores for each component."""
-    checks.family(components, q, (Gaussian, DiagonalGaussian, IsotropicGaussian))
+    _validate.family(components, q, (Gaussian, DiagonalGaussian, IsotropicGaussian))
 
     log_density = jax.vmap(lambda p: p.marginal(q).log_prob_all(x))(components)
     responsibility = jax.nn.softmax(log_weight[:, None] + log_density, axis=0)

@@ -6,7 +6,7 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from phenes import checks
+from phenes import _validate
 from phenes.search.conjugate import Conjugate
 
 
@@ -22,11 +22,11 @@ class NaturalFamily(eqx.Module):
 
     def __init__(self, A, u, sampler, log_h=lambda x: 0.0):
         self.A, self.u = (
-            checks.function("A", A, "jax.nn.softplus"),
-            checks.function("u", u, "lambda x: x"),
+            _validate.function("A", A, "jax.nn.softplus"),
+            _validate.function("u", u, "lambda x: x"),
         )
-        self.sampler = checks.function("sampler", sampler, "jax.random.poisson")
-        self.log_h = checks.function("log_h", log_h, "lambda x: -gammaln(x + 1)")
+        self.sampler = _validate.function("sampler", sampler, "jax.random.poisson")
+        self.log_h = _validate.function("log_h", log_h, "lambda x: -gammaln(x + 1)")
 
     def sample(self, key: PRNGKeyArray, theta: Float[Array, "*n"]) -> Array:
         return self.sampler(key, theta)
@@ -35,12 +35,12 @@ class NaturalFamily(eqx.Module):
         return jnp.sum(theta * self.u(x)) - self.A(theta) + self.log_h(x)
 
     def marginal(self, q: Conjugate) -> "ConjugateMarginal":
-        checks.family(self, q, Conjugate)
+        _validate.family(self, q, Conjugate)
         return ConjugateMarginal(q, self)
 
     def posterior(self, q: Conjugate, x: Array) -> Conjugate:
         """phi' = (nu phi + u) / (nu + 1), nu' = nu + 1."""
-        checks.family(self, q, Conjugate, "posterior")
+        _validate.family(self, q, Conjugate, "posterior")
         return Conjugate((q.nu * q.phi + self.u(x)) / (q.nu + 1), q.nu + 1, q.A, q.B, q.sampler)
 
 

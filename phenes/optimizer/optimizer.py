@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from phenes import _validate
 from phenes.adaptive import Adaptive
 from phenes.evidence.observations import HUGE
 from phenes.evidence.verification import surely_beats
-from phenes.optimizer import door
 from phenes.optimizer.history import History
 from phenes.optimizer.noise_fit import Learnt, Residuals, expected_moments, misfit
 from phenes.optimizer.noise_model import Measured, Moments, Sampled, as_channel
@@ -64,14 +64,14 @@ class Optimizer:
         verify: int | None = None,
         seed: int = 0,
     ):
-        x0, sigma0 = door.start(x0, sigma0)
-        self.dim, self.sign = x0.size, -1.0 if maximize else 1.0
-        lower, upper = door.box(bounds, x0)
-        self.popsize = door.popsize(popsize)
-        self.budget = door.budget(budget, self.dim)
-        self.target = door.target(target)
-        self.reserved = door.verify(verify, self.budget)
-        self.seed = door.seed(seed)
+        x0, sigma0 = _validate.start(x0, sigma0)
+        self.dim, self.sign = x0.size, -1.0 if _validate.flag("maximize", maximize) else 1.0
+        lower, upper = _validate.bounds(bounds, x0)
+        self.popsize = None if popsize is None else _validate.count("popsize", popsize, 2)
+        self.budget = _validate.budget(budget, self.dim)
+        self.target = None if target is None else _validate.number("target", target)
+        self.reserved = _validate.verify(verify, self.budget)
+        self.seed = _validate.count("seed", seed, 0)
         self.learns = isinstance(noise, str) and noise == "learn"
         nothing = np.zeros(self.dim)
         self.channel = Measured(nothing, nothing) if self.learns else as_channel(noise, self.dim)
@@ -116,7 +116,7 @@ class Optimizer:
         more than the budget leaves. Once it is used, more draws at the answer. pending: rows that
         were handed out, are still under way and will be told.
         """
-        wanted = (self.popsize or self._engine.popsize) if n is None else door.whole("n", n, 1)
+        wanted = (self.popsize or self._engine.popsize) if n is None else _validate.count("n", n)
         used = self.nfev + pending
         rows = max(min(wanted, self.budget - used), 0) if self.nfev < self.budget else wanted
         if rows == 0:  # what is under way uses the budget
@@ -148,7 +148,7 @@ class Optimizer:
         """Values of f at what became of theta: rows of `theta` [n, d], numbers `f` [n], and the
         measured x `realised` [n, d].
         """
-        theta, f, x = door.told(theta, f, realised, self.dim)
+        theta, f, x = _validate.told(theta, f, realised, self.dim)
         self.nfev += f.size
         self._failed += int(np.sum(~np.isfinite(f)))
         # restarts may well fall where f fails: they end by themselves, and say nothing of the best
@@ -170,7 +170,7 @@ class Optimizer:
         """n more theta at the present answer, to be told like any others: the claim then rests on
         them too. Does not mind the budget.
         """
-        count = door.whole("n", n, 1)
+        count = _validate.count("n", n)
         at = self._trust.recommend(self._engine.mean).estimate.theta
         self._trust.place("answer", at)
         return np.tile(at, (count, 1))

@@ -16,7 +16,7 @@ from jax.flatten_util import ravel_pytree
 from jax.scipy.special import betaln, digamma, gammaln, polygamma
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from phenes import checks
+from phenes import _arrays, _validate
 from phenes._trees import replace
 
 
@@ -27,8 +27,11 @@ class Beta(eqx.Module):
     log_b: Float[Array, "*d"]
 
     def __init__(self, a, b):
-        self.log_a, self.log_b = jnp.log(checks.positive("a", a)), jnp.log(checks.positive("b", b))
-        checks.shape("b", self.log_b, self.log_a.shape, "a")
+        self.log_a, self.log_b = (
+            jnp.log(_arrays.positive("a", a)),
+            jnp.log(_arrays.positive("b", b)),
+        )
+        _validate.shape("b", self.log_b, self.log_a.shape, "a")
 
     @property
     def a(self) -> Float[Array, "*d"]:
@@ -77,8 +80,11 @@ class Gamma(eqx.Module):
     log_b: Float[Array, "*d"]
 
     def __init__(self, k, b):
-        self.log_k, self.log_b = jnp.log(checks.positive("k", k)), jnp.log(checks.positive("b", b))
-        checks.shape("b", self.log_b, self.log_k.shape, "k")
+        self.log_k, self.log_b = (
+            jnp.log(_arrays.positive("k", k)),
+            jnp.log(_arrays.positive("b", b)),
+        )
+        _validate.shape("b", self.log_b, self.log_k.shape, "k")
 
     @property
     def k(self) -> Float[Array, "*d"]:
@@ -149,9 +155,11 @@ class Conjugate(eqx.Module):
     sampler: Callable[[PRNGKeyArray, Array, Array], Array] | None = eqx.field(static=True)
 
     def __init__(self, phi, nu, A, B=None, sampler=None):
-        self.phi = checks.as_float("phi", phi)
-        self.nu = checks.shape("nu", checks.positive("nu", nu), (), "one strength for all of phi")
-        self.A = checks.function("A", A, "jax.nn.softplus")
+        self.phi = _arrays.as_float("phi", phi)
+        self.nu = _validate.shape(
+            "nu", _arrays.positive("nu", nu), (), "one strength for all of phi"
+        )
+        self.A = _validate.function("A", A, "jax.nn.softplus")
         self.B, self.sampler = B, sampler
         if self.phi.ndim and (B is None or sampler is None):
             raise ValueError(

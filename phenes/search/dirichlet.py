@@ -6,7 +6,7 @@ import jax.numpy as jnp
 from jax.scipy.special import digamma, gammaln, polygamma
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from phenes import checks
+from phenes import _arrays
 from phenes._trees import replace
 from phenes.special import trigamma_excess
 
@@ -25,7 +25,7 @@ class Dirichlet(eqx.Module):
     log_alpha: Float[Array, "*s k"]
 
     def __init__(self, alpha):
-        alpha = checks.positive("alpha", alpha)
+        alpha = _arrays.positive("alpha", alpha)
         if alpha.ndim == 0 or alpha.shape[-1] < 2:
             raise ValueError(
                 f"alpha must have shape [..., K] with K of at least 2, got {alpha.shape}"

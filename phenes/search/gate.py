@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from phenes import checks
+from phenes import _validate
 
 
 class Choice(NamedTuple):
@@ -31,8 +31,8 @@ class Gate(eqx.Module):
     contexts: Callable[[PRNGKeyArray], Any] = eqx.field(static=True)
 
     def __init__(self, logits, contexts):
-        self.logits = checks.function("logits", logits, "equinox.nn.Linear(4, 3, key=key)")
-        self.contexts = checks.function(
+        self.logits = _validate.function("logits", logits, "equinox.nn.Linear(4, 3, key=key)")
+        self.contexts = _validate.function(
             "contexts", contexts, "lambda key: jax.random.normal(key, (4,))"
         )
 

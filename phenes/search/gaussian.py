@@ -17,7 +17,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from phenes import checks
+from phenes import _arrays, _validate
 from phenes._batching import cond_rare
 from phenes._random import normal
 from phenes._trees import replace
@@ -40,8 +40,8 @@ class Gaussian(eqx.Module):
     cov: Float[Array, "d d"]
 
     def __init__(self, mean, cov):
-        self.mean = checks.vector("mean", mean)
-        self.cov = checks.covariance_matrix("cov", cov, self.mean.size).astype(self.mean.dtype)
+        self.mean = _arrays.vector("mean", mean)
+        self.cov = _arrays.covariance_matrix("cov", cov, self.mean.size).astype(self.mean.dtype)
 
     @property
     def dim(self) -> int:
@@ -111,10 +111,10 @@ class DiagonalGaussian(eqx.Module):
     log_std: Float[Array, " d"]
 
     def __init__(self, mean, std):
-        self.mean = checks.vector("mean", mean)
-        std = checks.positive("std", std).astype(self.mean.dtype)
+        self.mean = _arrays.vector("mean", mean)
+        std = _arrays.positive("std", std).astype(self.mean.dtype)
         if std.ndim:
-            checks.shape("std", std, self.mean.shape, "the mean")
+            _validate.shape("std", std, self.mean.shape, "the mean")
         self.log_std = jnp.log(jnp.broadcast_to(std, self.mean.shape))
 
     @property
@@ -196,9 +196,9 @@ class IsotropicGaussian(eqx.Module):
     log_std: Float[Array, ""]
 
     def __init__(self, mean, std):
-        self.mean = checks.vector("mean", mean)
-        std = checks.positive("std", std).astype(self.mean.dtype)
-        self.log_std = jnp.log(checks.shape("std", std, (), "an isotropic law"))
+        self.mean = _arrays.vector("mean", mean)
+        std = _arrays.positive("std", std).astype(self.mean.dtype)
+        self.log_std = jnp.log(_validate.shape("std", std, (), "an isotropic law"))
 
     @property
     def dim(self) -> int:
@@ -302,7 +302,7 @@ def exponential(q: Gaussian, updates: Gaussian) -> tuple[Gaussian, Int[Array, ""
     With the natural gradient in the metric I[q] this is the step of xNES, Rao-Blackwellised
     (docs/parts/search.md): `es(..., move=exponential)`.
     """
-    checks.family(q, q, Gaussian, "matrix-exponential step")
+    _validate.family(q, q, Gaussian, "matrix-exponential step")
     root, whitener = q.covariance.root, q.covariance.whitener
     inner = whitener @ updates.cov @ whitener.T
     half = root @ jax.scipy.linalg.expm(0.25 * (inner + inner.T))

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import phenes
-from phenes import inputs
-from phenes.optimizer import door
+from phenes import _validate, inputs
 
 
 def optimizer(**changes):
@@ -74,7 +73,7 @@ MISUSE = {
         "bounds must be .* 3 pairs to match x0",
     ),
     "bounds a number": (lambda: optimizer(bounds=3), "bounds must be"),
-    "target NaN": (lambda: optimizer(target=np.nan), "target must be a number"),
+    "target NaN": (lambda: optimizer(target=np.nan), "target must be a finite number"),
     "theta too short": (
         lambda: optimizer().tell(np.zeros((2, 2)), [1, 2]),
         r"theta must have shape \[n, 3\], got \(2, 2\)",
@@ -88,7 +87,7 @@ MISUSE = {
         lambda: optimizer().tell(np.zeros((2, 3)), [1, 2], np.zeros((3, 3))),
         "realised must have the shape of theta",
     ),
-    "f no function": (lambda: phenes.minimize(3, np.zeros(2), 1.0), "f must be a function of x"),
+    "f no function": (lambda: phenes.minimize(3, np.zeros(2), 1.0), "f must be a function such as"),
     "learn without x": (
         lambda: phenes.minimize(np.sum, np.zeros(2), 1.0, "learn"),
         "give realises=True",
@@ -126,18 +125,20 @@ def test_maximize_knows_the_options_of_minimize():
     ids=["numbers", "vectors", "pairs", "mixed", "lists"],
 )
 def test_bounds_as_people_write_them(bounds):
-    lower, upper = door.box(bounds, np.full(3, 0.5))
+    lower, upper = _validate.bounds(bounds, np.full(3, 0.5))
     np.testing.assert_array_equal(lower, np.zeros(3))
     np.testing.assert_array_equal(upper, np.ones(3))
 
 
 def test_in_two_dimensions_arrays_are_sides_and_lists_are_pairs():
-    np.testing.assert_array_equal(door.box((np.zeros(2), np.ones(2)), np.full(2, 0.5))[1], [1, 1])
-    np.testing.assert_array_equal(door.box([(0, 1), (0, 2)], np.full(2, 0.5))[1], [1, 2])
+    np.testing.assert_array_equal(
+        _validate.bounds((np.zeros(2), np.ones(2)), np.full(2, 0.5))[1], [1, 1]
+    )
+    np.testing.assert_array_equal(_validate.bounds([(0, 1), (0, 2)], np.full(2, 0.5))[1], [1, 2])
 
 
 def test_open_bounds_and_two_dimensions():
-    lower, upper = door.box([(0, None), (None, 4)], np.ones(2))
+    lower, upper = _validate.bounds([(0, None), (None, 4)], np.ones(2))
     np.testing.assert_array_equal(lower, [0, -np.inf])
     np.testing.assert_array_equal(upper, [np.inf, 4])
 
@@ -145,6 +146,6 @@ def test_open_bounds_and_two_dimensions():
 def test_bounds_of_scipy():
     from scipy.optimize import Bounds
 
-    lower, upper = door.box(Bounds([0, -1], [2, np.inf]), np.ones(2))
+    lower, upper = _validate.bounds(Bounds([0, -1], [2, np.inf]), np.ones(2))
     np.testing.assert_array_equal(lower, [0, -1])
     np.testing.assert_array_equal(upper, [2, np.inf])

@@ -142,21 +142,21 @@ def test_problem_can_be_jitted_itself():
     np.testing.assert_allclose(jax.jit(problem)(point), problem(point), rtol=1e-12)
 
 
-@pytest.mark.parametrize("function", [0, 25, -1, 1.0, True, "1", None])
+@pytest.mark.parametrize("function", [0, 25, -1, 1.5, True, "1", None])
 def test_wrong_function_is_refused(function):
-    with pytest.raises(ValueError, match="function must be an integer from 1 to 24, got "):
+    with pytest.raises(ValueError, match="function must be a whole number from 1 to 24, got "):
         bbob(function, 2)
 
 
-@pytest.mark.parametrize("dim", [1, 0, -3, 2.0, True, "2", None])
+@pytest.mark.parametrize("dim", [1, 0, -3, 2.5, True, "2", None])
 def test_wrong_dim_is_refused(dim):
-    with pytest.raises(ValueError, match="dim must be an integer of at least 2, got "):
+    with pytest.raises(ValueError, match="dim must be a whole number of at least 2, got "):
         bbob(1, dim)
 
 
-@pytest.mark.parametrize("instance", [0, -1, 1.0, True, "1", None])
+@pytest.mark.parametrize("instance", [0, -1, 1.5, True, "1", None])
 def test_wrong_instance_is_refused(instance):
-    with pytest.raises(ValueError, match="instance must be an integer of at least 1, got "):
+    with pytest.raises(ValueError, match="instance must be a whole number of at least 1, got "):
         bbob(1, 2, instance)
 
 

@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from phenes import checks
+from phenes import _validate
 
 Progress = Callable[[int, int], Any]
 HIDDEN = {"CartPole-v1": (32, 32)}  # as in the paper; (64, 64) for all others
@@ -36,7 +36,7 @@ class Settings:
 
     def __post_init__(self):
         for name in ("popsize", "limit", "repeats"):
-            checks.count(name, getattr(self, name))
+            _validate.count(name, getattr(self, name))
 
     @classmethod
     def quick(cls) -> "Settings":

@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from phenes import checks
+from phenes import _validate
 
 Progress = Callable[[int, int], Any]
 
@@ -31,7 +31,7 @@ class Settings:
 
     def __post_init__(self):
         for name in ("loop", "repeats", "limit"):
-            checks.count(name, getattr(self, name))
+            _validate.count(name, getattr(self, name))
 
     @classmethod
     def quick(cls) -> "Settings":

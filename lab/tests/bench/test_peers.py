@@ -63,7 +63,7 @@ class TestSettings:
             ({"functions": (0, 3)}, "functions must be numbers from 1 to 24, got 0, 3"),
             ({"instances": ()}, "instances must be integers of at least 1, got none"),
             ({"peers": ("nobody",)}, "peers must be names among phenes, .*, got nobody"),
-            ({"seeds": 0}, "seeds must be an integer of at least 1"),
+            ({"seeds": 0}, "seeds must be a whole number of at least 1"),
         ],
     )
     def test_misuse_is_named(self, wrong, said):

@@ -9,7 +9,7 @@ import numpy as np
 from jax import Array
 from jax.typing import ArrayLike
 
-from phenes import checks
+from phenes import _validate
 from phenes.problems.coco.functions import FUNCTIONS
 from phenes.problems.coco.instances import Instance, make_instance
 
@@ -61,7 +61,7 @@ class Problem(eqx.Module):
 
     def __call__(self, x: ArrayLike) -> Array:
         """Value at the point x [dim]; use jax.vmap for many points."""
-        x = checks.shape("x", jnp.asarray(x), (self.dim,), "the dimension of the problem")
+        x = _validate.shape("x", jnp.asarray(x), (self.dim,), "the dimension of the problem")
         if not jnp.issubdtype(x.dtype, jnp.floating):
             x = x.astype(jnp.result_type(float))
         data = jax.tree.map(lambda leaf: jnp.asarray(leaf, dtype=x.dtype), self.data)
@@ -82,16 +82,13 @@ def bbob(function: int, dim: int, instance: int = 1) -> Problem:
     Raises:
         ValueError: if an argument is not an integer or out of range.
     """
-    if (
-        isinstance(function, bool)
-        or not isinstance(function, int | np.integer)
-        or function not in FUNCTIONS
-    ):
+    number = _validate.whole(function)
+    if number not in FUNCTIONS:
         raise ValueError(
-            f"function must be an integer from 1 to {len(FUNCTIONS)}, got {function!r}"
+            f"function must be a whole number from 1 to {len(FUNCTIONS)}, got {function!r}"
         )
     return _cached_problem(
-        int(function), checks.count("dim", dim, 2), checks.count("instance", instance, 1)
+        number, _validate.count("dim", dim, 2), _validate.count("instance", instance, 1)
     )
 
 

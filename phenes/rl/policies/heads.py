@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from phenes import checks
+from phenes import _arrays, _validate
 
 
 class Head(Protocol):
@@ -35,7 +35,7 @@ class Softmax(eqx.Module):
     actions: int = eqx.field(static=True)
 
     def __init__(self, actions: int):
-        self.actions = checks.count("actions", actions, 2)
+        self.actions = _validate.count("actions", actions, 2)
 
     @property
     def outputs(self) -> int:
@@ -78,9 +78,9 @@ class GaussianHead(eqx.Module):
         low, high = (np.atleast_1d(np.asarray(bound, float)) for bound in (low, high))
         if low.shape != high.shape or low.ndim != 1 or not np.all(low < high):
             raise ValueError(f"low and high must be vectors with low < high, got {low} and {high}")
-        std = checks.positive("std", std)
+        std = _arrays.positive("std", std)
         if std.ndim:
-            checks.shape("std", std, low.shape, "the bounds of the actions")
+            _validate.shape("std", std, low.shape, "the bounds of the actions")
         self.std = jnp.broadcast_to(std, low.shape)
         self.low, self.high = jnp.asarray(low, self.std.dtype), jnp.asarray(high, self.std.dtype)
 

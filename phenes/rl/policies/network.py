@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from phenes import checks
+from phenes import _validate
 
 
 class MLP(eqx.Module):
@@ -25,15 +25,15 @@ class MLP(eqx.Module):
         activation=jnp.tanh,
     ):
         widths = [
-            checks.count("obs_dim", obs_dim),
-            *(checks.count("hidden", width) for width in hidden),
-            checks.count("out_dim", out_dim),
+            _validate.count("obs_dim", obs_dim),
+            *(_validate.count("hidden", width) for width in hidden),
+            _validate.count("out_dim", out_dim),
         ]
         keys = jax.random.split(key, len(widths) - 1)
         self.layers = tuple(
             _xavier(k, a, b) for k, a, b in zip(keys, widths[:-1], widths[1:], strict=True)
         )
-        self.activation = checks.function("activation", activation, "jax.numpy.tanh")
+        self.activation = _validate.function("activation", activation, "jax.numpy.tanh")
 
     def __call__(self, obs: Float[Array, " o"]) -> Float[Array, " k"]:
         *hidden, last = self.layers

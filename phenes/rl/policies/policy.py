@@ -12,7 +12,7 @@ import numpy as np
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from phenes import checks
+from phenes import _validate
 from phenes.rl.policies.features import Layered, RowFeatures, of_mlp, of_module
 from phenes.rl.policies.heads import GaussianHead, Head, Softmax
 from phenes.rl.policies.network import MLP
@@ -83,7 +83,7 @@ def from_network(
     """Any equinox module obs -> output as a policy, and its parameters as the flat theta to start
     from.
     """
-    checks.function("net", net, "phenes.rl.policies.MLP(key, 4, 2)")
+    _validate.function("net", net, "phenes.rl.policies.MLP(key, 4, 2)")
     parameters, rest = eqx.partition(net, eqx.is_inexact_array)
     theta = ravel_pytree(parameters)[0]
     if theta.size == 0:

@@ -10,7 +10,7 @@ from typing import Any
 import jax.numpy as jnp
 from jaxtyping import Array
 
-from phenes import checks, weightings
+from phenes import _validate, weightings
 from phenes.rl.trajectories import (
     ByTrajectory,
     Genotype,
@@ -52,11 +52,11 @@ class Settings:
     last: float = 1.0
 
     def __post_init__(self):
-        for name in ("popsize", "generations", "decay"):
-            checks.count(name, getattr(self, name), 2 if name == "popsize" else 1)
+        _validate.counts(self, ("popsize",), 2)
+        _validate.counts(self, ("generations", "decay"))
         for name in ("sigma", "rate", "action_noise", "last"):
             if getattr(self, name) is not None:
-                checks.positive(name, getattr(self, name))
+                _validate.positive(name, getattr(self, name))
         if self.mirrored and self.popsize % 2:
             raise ValueError(f"popsize must be even for mirrored pairs, got {self.popsize}")
 

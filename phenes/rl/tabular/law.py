@@ -14,7 +14,7 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from phenes import checks
+from phenes import _validate
 from phenes._trees import replace
 from phenes.batch import Batch
 from phenes.inputs.counts import DirichletMultinomial, Multinomial
@@ -65,7 +65,7 @@ class Episodes(eqx.Module):
             )
         self.table, self.policy, self.record = (
             table,
-            checks.function("policy", policy, "tabular.softmax"),
+            _validate.function("policy", policy, "tabular.softmax"),
             record,
         )
 
@@ -91,7 +91,7 @@ class Episodes(eqx.Module):
         return (x.counts - visits * jnp.exp(jax.vmap(self.log_policy)(theta))).reshape(theta.shape)
 
     def marginal(self, q: Dirichlet) -> "UrnEpisodes":
-        checks.family(self, q, Dirichlet)
+        _validate.family(self, q, Dirichlet)
         return UrnEpisodes(q.log_alpha)
 
     def posterior(self, q: Dirichlet, x: Episode) -> Dirichlet:
@@ -101,7 +101,7 @@ class Episodes(eqx.Module):
         """Eq. full-gradient-estimator-for-reinforcement-learning-..., in log alpha (errata 22,
         24).
         """
-        checks.family(self, q, Dirichlet)
+        _validate.family(self, q, Dirichlet)
         if self.table.limit is None or self.table.limit > LONG:
             return COUNTS.marginal_score(q, x.counts, w)
         alpha = q.alpha

@@ -10,7 +10,7 @@ import equinox as eqx
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from phenes import checks
+from phenes import _validate
 
 Outcome = tuple[float, int, float, bool]  # probability, next state, reward, is it the end
 SLACK = 1e-9  # of probabilities that should add up to 1
@@ -61,7 +61,7 @@ class Table(eqx.Module):
         self.probability, self.reward = chance.astype(float), reward.astype(float)
         self.next, self.ends = follow.astype(np.int32), ends.astype(bool)
         self.start = _start(start, len(rows))
-        self.limit = None if limit is None else checks.count("limit", limit)
+        self.limit = None if limit is None else _validate.count("limit", limit)
         self.name = name
 
     @property
@@ -81,7 +81,9 @@ class Table(eqx.Module):
         other = object.__new__(Table)  # what was checked once is not checked again
         for field in dataclasses.fields(self):
             object.__setattr__(other, field.name, getattr(self, field.name))
-        object.__setattr__(other, "limit", None if limit is None else checks.count("limit", limit))
+        object.__setattr__(
+            other, "limit", None if limit is None else _validate.count("limit", limit)
+        )
         return other
 
     def reachable(self) -> np.ndarray:
@@ -136,7 +138,7 @@ def _merge(outcomes: Sequence[Outcome], states: int, where: str) -> list[Outcome
 def _start(start: Any, states: int) -> Float[np.ndarray, " s"]:
     """A law over states, or the number of the one state to start from."""
     if np.ndim(start) == 0:
-        one = checks.count("start", start, 0)
+        one = _validate.count("start", start, 0)
         if one >= states:
             raise ValueError(f"start must be from 0 to {states - 1}, got {one}")
         return np.eye(states)[one]

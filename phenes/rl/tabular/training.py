@@ -16,7 +16,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 import phenes
-from phenes import checks
+from phenes import _validate
 from phenes.rl.tabular import evaluate, learners
 from phenes.rl.tabular.environment import Environment, load
 from phenes.rl.tabular.table import Table
@@ -115,8 +115,9 @@ def train(
 
     options: for `gymnasium.make`, as {"map_name": "8x8"}. progress(done, total) counts generations.
     """
-    checks.count("generations", generations)
-    checks.count("popsize", popsize, 2)
+    seed = _validate.count("seed", seed, 0)
+    generations = _validate.count("generations", generations)
+    popsize = _validate.count("popsize", popsize, 2)
     made = load(env, **(options or {}))
     started = time.perf_counter()
     learner = learners.default(made.table, popsize)

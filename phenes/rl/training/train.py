@@ -9,7 +9,7 @@ import jax
 import numpy as np
 from jaxtyping import PRNGKeyArray
 
-from phenes import checks
+from phenes import _validate
 from phenes.rl import tabular
 from phenes.rl.policies import Normaliser, Policy, from_network, head_for, policy, quiet
 from phenes.rl.problems.distributed import Phased, phased
@@ -102,9 +102,8 @@ def learn(
     """`train` with all of its settings in one record."""
     from phenes.rl import rollouts
 
-    checks.count("seed", seed, 0)
-    if target is not None and not np.isfinite(target):
-        raise ValueError(f"target must be a return or None, got {target!r}")
+    seed = _validate.count("seed", seed, 0)
+    target = None if target is None else _validate.number("target", target)
     env = rollouts.load(env_id, workers=workers, **(options or {}))
     learner = None
     try:
@@ -186,9 +185,9 @@ def load(path: str | Path, network: Any = None) -> Trained | tabular.Trained:
 def _settings(base: Settings, changes: dict[str, Any], hidden: Any, sigma: Any) -> Settings:
     given = {name: value for name, value in changes.items() if value is not None}
     if hidden is not None:
-        given["hidden"] = tuple(checks.count("hidden", width) for width in hidden)
+        given["hidden"] = tuple(_validate.count("hidden", width) for width in hidden)
     if sigma is not None:
-        given["sigma"] = (float(checks.positive("sigma", sigma)),) * 2
+        given["sigma"] = (_validate.positive_number("sigma", sigma),) * 2
     return dataclasses.replace(base, **given)
 
 

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
-from phenes import checks
+from phenes import _validate
 from phenes.rl.policies import MLP, Normaliser, Policy, from_network, head_for
 from phenes.rl.rollouts.spaces import Spaces
 from phenes.rl.rollouts.trajectory import total
@@ -90,7 +90,8 @@ class Trained:
         """Fresh episodes with the best actions, on the environment itself."""
         from phenes.rl import rollouts
 
-        checks.count("episodes", episodes)
+        episodes = _validate.count("episodes", episodes)
+        seed = _validate.count("seed", seed, 0)
         env = rollouts.load(self.name, workers=workers, **self.about["options"])
         try:
             return Evaluation(

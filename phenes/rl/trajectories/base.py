@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from phenes import checks
+from phenes import _validate
 from phenes._trees import replace
 from phenes.batch import Batch
 from phenes.rl.policies import Policy
@@ -101,7 +101,7 @@ class ByTrajectory(eqx.Module):
         return self.contributions(p, q, batch, w), after
 
     def __call__(self, p: Any, q: Q, batch: Batch, w: Float[Array, " n"]) -> Q:
-        checks.family(q, q, IsotropicGaussian, "gradient on trajectories")
+        _validate.family(q, q, IsotropicGaussian, "gradient on trajectories")
         return gradient(q, self.contributions(p, q, batch, w))
 
 

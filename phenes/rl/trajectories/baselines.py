@@ -14,7 +14,7 @@ import numpy as np
 from jax import lax
 from jaxtyping import Array, Float
 
-from phenes import checks
+from phenes import _validate
 from phenes.batch import Batch
 from phenes.rl.policies import Normaliser
 from phenes.rl.rollouts.trajectory import Trajectory
@@ -248,5 +248,5 @@ def credited(
         raise ValueError(
             f"discount must be in (0, 1] and memory in [0, 1), got {discount} and {memory}"
         )
-    checks.function("estimator", estimator, "phenes.rl.trajectories.mix()")
+    _validate.function("estimator", estimator, "phenes.rl.trajectories.mix()")
     return Credited(estimator, discount, memory, standardise, by_step)

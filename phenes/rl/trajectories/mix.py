@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from phenes import checks
+from phenes import _validate
 from phenes.batch import Batch
 from phenes.rl.trajectories._linear_algebra import along, at_mean, choose, inner, scored, solve
 from phenes.rl.trajectories.base import ByTrajectory, individually
@@ -49,7 +49,7 @@ def mix(states: int = STATES) -> Mix:
     Far from linear, s_p has more variance than its model J~'J~: on long episodes the mix may then
     be worse than s_q (see `guarded_mix`).
     """
-    return Mix(checks.count("states", states))
+    return Mix(_validate.count("states", states))
 
 
 class GuardedMix(ByTrajectory):
@@ -129,7 +129,7 @@ def guarded_mix(states: int = STATES, memory: float = 0.9) -> GuardedMix:
     v is learnt from past generations, so that it stays unbiased; before the first it is the
     genotype score.
     """
-    return GuardedMix(checks.count("states", states), memory)
+    return GuardedMix(_validate.count("states", states), memory)
 
 
 STATES = 50
@@ -164,4 +164,4 @@ def linearised(states: int = STATES, every_step: bool = True) -> Linearised:
     else it takes the same few, which leaves g no direction in which A cannot damp it: for long
     episodes.
     """
-    return Linearised(checks.count("states", states), every_step)
+    return Linearised(_validate.count("states", states), every_step)

@@ -18,7 +18,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from phenes import checks
+from phenes import _validate
 from phenes.batch import Batch
 from phenes.rl.policies import Policy
 from phenes.rl.trajectories._linear_algebra import (
@@ -102,4 +102,4 @@ def curved_mix(states: int = STATES, probes: int = 1) -> CurvedMix:
     states: so many of a trajectory stand for all of it in A. probes: random directions for the
     divergence.
     """
-    return CurvedMix(checks.count("states", states), checks.count("probes", probes))
+    return CurvedMix(_validate.count("states", states), _validate.count("probes", probes))

@@ -146,7 +146,7 @@ def test_wrong_arguments():
         GaussianHead(0.1, [0.0], [0.0])
     with pytest.raises(ValueError, match="std must have shape"):
         GaussianHead([0.1, 0.2], [-1.0], [1.0])
-    with pytest.raises(ValueError, match="actions must be an integer of at least 2"):
+    with pytest.raises(ValueError, match="actions must be a whole number of at least 2"):
         Softmax(1)
 
 

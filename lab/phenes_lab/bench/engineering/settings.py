@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from phenes import checks
+from phenes import _validate
 from phenes.problems.engineering import ENGINEERING, EngineeringProblem
 from phenes.problems.engineering.problem import DRAWS
 from phenes.store.stored import Stored
@@ -50,10 +50,10 @@ class Settings(Stored):
         object.__setattr__(self, "contenders", tuple(self.contenders) or DEFAULT)
         object.__setattr__(self, "problems", tuple(self.problems))
         for name in ("seeds", "checkpoints"):
-            checks.count(name, getattr(self, name))
+            _validate.count(name, getattr(self, name))
         for name in ("draws", "sketch"):
-            checks.count(name, getattr(self, name), 2)
-        checks.positive("scale", self.scale)
+            _validate.count(name, getattr(self, name), 2)
+        _validate.positive("scale", self.scale)
         _check("problems", self.problems, tuple(ENGINEERING))
         _check("contenders", self.contenders, tuple(CONTENDERS))
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from phenes import checks
+from phenes import _validate
 
 TUNING = (1, 2, 3)  # instances that settings were chosen on; all others are held out
 # without noise only these: what is compared there is plain convergence, not the luck of finding a
@@ -75,10 +75,10 @@ class Settings:
         for name in GRID:
             object.__setattr__(self, name, tuple(getattr(self, name)))
         for name in ("seeds", "budget", "checkpoints"):
-            checks.count(name, getattr(self, name))
-        checks.count("draws", self.draws, 2)
+            _validate.count(name, getattr(self, name))
+        _validate.count("draws", self.draws, 2)
         for name in ("start", "sigma0"):
-            checks.positive(name, getattr(self, name))
+            _validate.positive(name, getattr(self, name))
         _check(
             "dims",
             self.dims,

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 import numpy as np
 
-from phenes import checks, estimators, metric, weightings
+from phenes import _validate, estimators, metric, weightings
 from phenes._trees import replace
 from phenes.batch import Batch
 from phenes.search import Gaussian
@@ -53,10 +53,10 @@ class Settings(Stored):
 
     def __post_init__(self):
         for name in ("instance", "seeds", "generations", "popsize", "draws", "checkpoints"):
-            checks.count(name, getattr(self, name))
-        checks.count("dim", self.dim, 2)
+            _validate.count(name, getattr(self, name))
+        _validate.count("dim", self.dim, 2)
         for name in ("noise", "variance", "learning_rate", "largest"):
-            checks.positive(name, getattr(self, name))
+            _validate.positive(name, getattr(self, name))
         for name in ("functions", "methods", "printed", "valued"):
             # a list from JSON becomes what it was
             object.__setattr__(self, name, tuple(getattr(self, name)))

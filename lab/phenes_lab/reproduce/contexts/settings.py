@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from phenes import checks, estimators
+from phenes import _validate, estimators
 from phenes.contexts.weights import LEAST_DOUBT
 from phenes.store.stored import Stored
 from phenes_lab.reproduce.contexts import learners, peers
@@ -166,9 +166,9 @@ class Settings(Stored):
 
     def __post_init__(self):
         for name in ("seeds", "rounds", "points"):
-            checks.count(name, getattr(self, name))
+            _validate.count(name, getattr(self, name))
         for name in ("batch", "experts"):
-            checks.count(name, getattr(self, name), 2)
+            _validate.count(name, getattr(self, name), 2)
         for name, among in (("methods", (*METHODS, *VARIANCES)), ("sets", tuple(MAKERS))):
             chosen = tuple(getattr(self, name)) or among
             object.__setattr__(self, name, chosen)
@@ -177,7 +177,7 @@ class Settings(Stored):
         object.__setattr__(self, "totals", tuple(self.totals))
         if not self.totals:
             raise ValueError("totals must hold at least one number, got none")
-        checks.positive("totals", self.totals)
+        _validate.positive("totals", self.totals)
         least = self.points * learners.POPSIZE
         if any(self.rounds_of(name) % least or not self.rounds_of(name) for name in self.sets):
             raise ValueError(

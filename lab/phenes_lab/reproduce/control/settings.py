@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from phenes import checks, weightings
+from phenes import _validate, weightings
 from phenes.rl import training
 from phenes.rl.training import Settings as Training
 from phenes.rl.trajectories import Genotype, Reparameterised
@@ -36,7 +36,7 @@ class Settings(Stored):
 
     def __post_init__(self):
         for name in ("seeds", "generations", "ours"):
-            checks.count(name, getattr(self, name))
+            _validate.count(name, getattr(self, name))
         object.__setattr__(self, "methods", tuple(self.methods) or OWN)
         if not set(self.methods) <= set(METHODS):
             raise ValueError(

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from phenes import checks, estimators
+from phenes import _validate, estimators
 from phenes.rl import tabular
 from phenes.rl.tabular import moves
 from phenes.rl.tabular.learners import Learner
@@ -42,8 +42,8 @@ class Settings(Stored):
 
     def __post_init__(self):
         for name in ("seeds", "generations"):
-            checks.count(name, getattr(self, name))
-        checks.count("popsize", self.popsize, 2)
+            _validate.count(name, getattr(self, name))
+        _validate.count("popsize", self.popsize, 2)
         object.__setattr__(self, "methods", tuple(self.methods) or (*METHODS, VARIANCE))
         if not {"ES", "PAES-SGD"} <= set(self.methods) <= {*METHODS, VARIANCE}:
             raise ValueError(
@@ -55,9 +55,9 @@ class Settings(Stored):
             object.__setattr__(self, name, tuple(getattr(self, name)))
             if not getattr(self, name):
                 raise ValueError(f"{name} must hold at least one number, got none")
-            checks.positive(name, getattr(self, name))
+            _validate.positive(name, getattr(self, name))
         for name in ("rate", "natural", "target"):
-            checks.positive(name, getattr(self, name))
+            _validate.positive(name, getattr(self, name))
 
     @classmethod
     def quick(cls) -> "Settings":

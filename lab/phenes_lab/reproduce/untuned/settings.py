@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from phenes import checks
+from phenes import _validate
 from phenes.store.stored import Stored
 
 METHODS = ("ES", "default")  # of `control.METHODS`
@@ -23,7 +23,7 @@ class Settings(Stored):
     seed: int = 2026  # added to the number of the run
 
     def __post_init__(self):
-        checks.count("seeds", self.seeds)
+        _validate.count("seeds", self.seeds)
         for name in ("environments", "episodes"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
         if len(self.environments) != len(self.episodes):

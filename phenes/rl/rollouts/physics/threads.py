@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from phenes import _cores, checks
+from phenes import _cores, _validate
 from phenes.rl.rollouts.physics.task import Read, Task
 from phenes.rl.rollouts.python_envs import Step
 
@@ -22,7 +22,7 @@ class Threads:
 
     def __init__(self, env: Any, task: Task, count: int | None):
         self.env, self.inner, self.task = env, env.unwrapped, task
-        self.count = _cores.count() if count is None else checks.count("workers", count)
+        self.count = _cores.count() if count is None else _validate.count("workers", count)
         self.pool = ThreadPoolExecutor(self.count - 1) if self.count > 1 else None
         self.bodies: list[Any] = []
         self.views: dict[str, list[np.ndarray]] = {

@@ -1,0 +1,306 @@
+"""Validation of what users give: a ValueError of one sentence names what was expected and given.
+
+NumPy only: nothing here waits for a compiler. Public functions call these on entry, before anything
+is evaluated, and hand on what they return; nothing further in checks the same argument again.
+Whole numbers and real numbers may be Python's, NumPy's or arrays without axes, and 1e4 is a whole
+number; True, text, NaN, infinity and classes are none of these.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+
+LONGEST = 200  # characters of a value that an error message quotes
+
+
+class HasShape(Protocol):
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+
+
+Shaped = TypeVar("Shaped", bound=HasShape)
+Called = TypeVar("Called", bound=Callable[..., Any])
+
+
+def count(name: str, value: Any, least: int = 1) -> int:
+    """`value` as an int of at least `least`."""
+    number = whole(value)
+    if number is None or number < least:
+        raise ValueError(f"{name} must be a whole number of at least {least}, got {quote(value)}")
+    return number
+
+
+def number(name: str, value: Any) -> float:
+    """`value` as a finite float."""
+    given = _scalar(value)
+    if given is None or not np.isfinite(given):
+        raise ValueError(f"{name} must be a finite number, got {quote(value)}")
+    return float(given)
+
+
+def positive_number(name: str, value: Any, unit: str = "") -> float:
+    """`value` as a positive finite float; `unit` is named in the error message, as " of seconds"."""
+    given = _scalar(value)
+    if given is None or not np.isfinite(given) or given <= 0:
+        raise ValueError(f"{name} must be a positive number{unit}, got {quote(value)}")
+    return float(given)
+
+
+def whole(value: Any) -> int | None:
+    """`value` as an int if it is a whole number, else None."""
+    number = _scalar(value)
+    if isinstance(number, float):
+        return int(number) if number.is_integer() else None
+    return number
+
+
+def flag(name: str, value: Any) -> bool:
+    """`value`, which must be True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be True or False, got {quote(value)}")
+    return bool(value)
+
+
+def numbers(name: str, value: Any, booleans: bool = False) -> FloatArray:
+    """A copy in double precision; None in a list is NaN. booleans: True and False are 1 and 0."""
+    try:
+        array = np.asarray(value)
+        if array.dtype.kind in ("iufOb" if booleans else "iufO"):
+            return np.array(array, dtype=np.float64)
+    except (TypeError, ValueError):
+        pass
+    raise ValueError(f"{name} must be a number or an array of numbers, got {quote(value)}")
+
+
+def finite(name: str, array: Any) -> None:
+    """Refuse an array with NaN or infinity in it."""
+    if not np.all(np.isfinite(array)):
+        raise ValueError(f"{name} must be finite, got {describe(array)}")
+
+
+def positive(name: str, value: Any, strict: bool = True) -> FloatArray:
+    """`value` as an array of positive (or, not strict, non-negative) finite numbers."""
+    array = numbers(name, value)
+    finite(name, array)
+    signs(name, array, strict)
+    return array
+
+
+def signs(name: str, array: Any, strict: bool = True) -> None:
+    """Refuse an array with negative numbers in it; strict: with zeros too."""
+    if strict and not np.all(array > 0):
+        raise ValueError(f"{name} must be positive, got {describe(array)}")
+    if not np.all(array >= 0):
+        raise ValueError(f"{name} must be non-negative, got {describe(array)}")
+
+
+def semidefinite(name: str, matrix: Any, eps: float) -> None:
+    """Refuse a matrix that is not symmetric and positive semidefinite up to the precision `eps`."""
+    plain = np.asarray(matrix, dtype=np.float64)
+    size = max(float(np.abs(plain).max()), float(np.finfo(np.float64).tiny))
+    # rounding in the caller's own arithmetic is forgiven, a wrong matrix is not
+    slack = 100 * plain.shape[0] * eps * size
+    asymmetry = float(np.abs(plain - plain.T).max())
+    if asymmetry > slack:
+        raise ValueError(f"{name} must be symmetric, got asymmetry {asymmetry:.3g}")
+    lowest = float(np.linalg.eigvalsh(plain).min())
+    if lowest < -slack:
+        raise ValueError(
+            f"{name} must be positive semidefinite, got smallest eigenvalue {lowest:.3g}"
+        )
+
+
+def shape(name: str, array: Shaped, expected: tuple[int, ...], match: str) -> Shaped:
+    """`array`, which must have the shape `expected` to match what `match` names."""
+    if array.shape != expected:
+        raise ValueError(f"{name} must have shape {expected} to match {match}, got {array.shape}")
+    return array
+
+
+def square(name: str, array: Shaped) -> Shaped:
+    """`array`, which must be a square matrix."""
+    if len(array.shape) != 2 or array.shape[0] != array.shape[1]:
+        raise ValueError(f"{name} must be a square matrix, got shape {array.shape}")
+    return array
+
+
+def function(name: str, value: Called, example: str) -> Called:
+    """`value`, which must be callable: a name in quotes or a class is a common slip."""
+    if not callable(value) or isinstance(value, type):
+        raise ValueError(f"{name} must be a function such as {example}, got {quote(value)}")
+    return value
+
+
+def instance(name: str, value: Any, attributes: Iterable[str], example: str) -> Any:
+    """`value`, which must have these attributes and not be a class that was not called."""
+    if isinstance(value, type) or not all(hasattr(value, each) for each in attributes):
+        raise ValueError(
+            f"{name} must have {' and '.join(attributes)}, such as {example}, got {quote(value)}"
+        )
+    return value
+
+
+def family(
+    law: object,
+    q: object,
+    expected: type | tuple[type, ...],
+    what: str = "closed-form marginal",
+) -> None:
+    """Refuse a search family for which `law` has no closed form, and say what to do instead."""
+    if not isinstance(q, expected):
+        kinds = expected if isinstance(expected, tuple) else (expected,)
+        names = " or ".join(kind.__name__ for kind in kinds)
+        raise ValueError(
+            f"{type(law).__name__} has a {what} under {names}, got {type(q).__name__}: "
+            "use estimators.information_mix or estimators.exchangeable, which need none"
+        )
+
+
+def counts(record: object, names: Iterable[str], least: int = 1) -> None:
+    """Turn fields of a frozen dataclass, in its __post_init__, into whole numbers."""
+    for name in names:
+        object.__setattr__(record, name, count(name, getattr(record, name), least))
+
+
+def start(x0: Any, sigma0: Any) -> tuple[FloatArray, FloatArray]:
+    """x0 [d] and sigma0 [d], which may be given as one number."""
+    centre = numbers("x0", x0)
+    scale = numbers("sigma0", sigma0)
+    if centre.ndim > 1 or centre.size == 0:
+        raise ValueError(
+            f"x0 must be a vector of at least one coordinate, got shape {centre.shape}"
+        )
+    centre = np.atleast_1d(centre)
+    if scale.ndim and scale.shape != centre.shape:
+        raise ValueError(
+            f"sigma0 must be one number or have shape {centre.shape} to match x0, got shape"
+            f" {scale.shape}"
+        )
+    finite("x0", centre)
+    if not (np.all(np.isfinite(scale)) and np.all(scale > 0)):
+        raise ValueError(f"sigma0 must be positive, got {quote(sigma0)}")
+    return centre, np.broadcast_to(scale, centre.shape).copy()
+
+
+def bounds(value: Any, x0: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """(lower [d], upper [d]) of `value`, infinite where open.
+
+    value: None, (low, high) as numbers or vectors, d pairs as in SciPy (None in them is open), or
+    scipy.optimize.Bounds.
+    """
+    dim = x0.size
+    lower, upper = np.full(dim, -np.inf), np.full(dim, np.inf)
+    if value is not None:
+        low, high = _sides(value, dim)
+        lower[:] = _side(low, -np.inf)
+        upper[:] = _side(high, np.inf)
+    if not np.all(lower < upper):
+        raise ValueError(f"bounds must have low below high, got {lower} and {upper}")
+    if np.any(x0 < lower) or np.any(x0 > upper):
+        raise ValueError(f"x0 must lie within bounds, got {x0} outside {lower} to {upper}")
+    return lower, upper
+
+
+def _sides(value: Any, dim: int) -> tuple[list[Any], list[Any]]:
+    """The lower and the upper side of bounds, each as a list of one or `dim` entries."""
+    given: Any = (np.asarray(value.lb), np.asarray(value.ub)) if hasattr(value, "lb") else value
+    try:
+        parts = [list(np.atleast_1d(np.array(part, dtype=object))) for part in given]
+    except TypeError:
+        raise ValueError(f"bounds must be (low, high) or {dim} pairs, got {quote(given)}") from None
+    are_pairs = len(parts) == dim and all(len(part) == 2 for part in parts)
+    # in two dimensions both readings are possible: arrays are sides, lists and tuples are a pair
+    # for each coordinate, as in SciPy
+    arrays = not isinstance(given, np.ndarray) and any(
+        isinstance(part, np.ndarray) for part in given
+    )
+    sized = len(parts) == 2 and all(len(part) in (1, dim) for part in parts)
+    if sized and (arrays or not are_pairs):
+        return parts[0], parts[1]
+    if not are_pairs:
+        raise ValueError(
+            f"bounds must be (low, high) or {dim} pairs to match x0, got {quote(given)}"
+        )
+    return [low for low, _ in parts], [high for _, high in parts]
+
+
+def _side(values: list[Any], unbounded: float) -> FloatArray:
+    side = numbers("bounds", [unbounded if value is None else value for value in values])
+    if np.any(np.isnan(side)):
+        raise ValueError(f"bounds must be numbers or None, got {quote(values)}")
+    return side
+
+
+def budget(value: Any, dim: int) -> int:
+    """Evaluations; by default enough for a smooth function in this dimension."""
+    return 1000 * (dim + 10) if value is None else count("budget", value)
+
+
+def verify(value: Any, budget: int) -> int | None:
+    """Evaluations kept for the verification; None: a share of the budget, 0: none."""
+    if value is None:
+        return None
+    kept = count("verify", value, 0)
+    if kept >= budget:
+        raise ValueError(
+            f"verify must be less than the budget of {budget} evaluations, got {quote(value)}"
+        )
+    return kept
+
+
+def told(theta: Any, f: Any, realised: Any, dim: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """theta [n, d], f [n] and x [n, d], all NaN if nothing was measured."""
+    intended = np.atleast_2d(numbers("theta", theta))
+    values = np.atleast_1d(numbers("f", f, booleans=True))
+    if intended.ndim != 2 or intended.shape[1] != dim:
+        raise ValueError(f"theta must have shape [n, {dim}], got {intended.shape}")
+    if values.shape != (len(intended),):
+        raise ValueError(
+            f"f must have one value for each of the {len(intended)} theta, got shape {values.shape}"
+        )
+    if not np.all(np.isfinite(intended)):
+        raise ValueError("theta must be finite, got NaN or infinity")
+    if realised is None:
+        return intended, values, np.full_like(intended, np.nan)
+    x = np.atleast_2d(numbers("realised", realised))
+    if x.shape != intended.shape:
+        raise ValueError(f"realised must have the shape of theta, {intended.shape}, got {x.shape}")
+    return intended, values, np.where(np.isfinite(x), x, np.nan)
+
+
+def describe(array: Any) -> str:
+    """The numbers of an array, or its shape and range if they are many."""
+    values = np.asarray(array)
+    if values.size <= 6:
+        return " ".join(str(values).split())
+    return f"an array of shape {values.shape} from {values.min()} to {values.max()}"
+
+
+def quote(value: object) -> str:
+    """repr on one line, shortened in the middle if it is long."""
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # an object may be too broken to be printed
+        text = f"an object of {type(value).__name__}"
+    if len(text) <= LONGEST:
+        return text
+    return f"{text[: LONGEST // 2]} ... {text[-LONGEST // 4 :]}"
+
+
+def _scalar(value: Any) -> int | float | None:
+    """The number in `value`, which may be an array without axes; None if it is not a number."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return value
+    if isinstance(value, bool | str | bytes | type | None):
+        return None
+    try:
+        array = np.asarray(value)
+    except (TypeError, ValueError):
+        return None
+    if array.ndim or array.dtype.kind not in "iuf":
+        return None
+    return array.item()
