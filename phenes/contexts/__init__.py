@@ -1,25 +1,38 @@
-"""Contextual optimisation under input uncertainty (the paper's appendix B): a context c comes, an
-answer x is given, f(x, c) comes back.
+"""Contextual optimisation under input uncertainty (the paper's appendix B).
 
-The context rides in theta and in x; its law carries no psi, so problem, estimators, strategy and
-loop are those of the rest of the library.
+A context c comes, an answer x is given, f(x, c) comes back. The context rides in theta and in x;
+its law carries no psi, so problem, estimators, strategy and loop are those of the whole library.
 
-    source = contexts.Cases(rows, labels)                                         # what comes; labels are for f only
-    problem = phenes.OIU(contexts.Draw(), contexts.right)                         # f sees x = Answered(context, answer)
+    source = contexts.Cases(rows, labels)              # what comes; labels are for f only
+    problem = phenes.OIU(contexts.Draw(), contexts.is_correct)   # f sees Answer(context, answer)
     q = contexts.DirichletPolicy(contexts.Concentrated(network, 10.0), source)
-    strategy = contexts.learner(problem.p, phenes.estimators.phenotype, contexts.belief, optax.adam(1e-2))
+    strategy = contexts.learner(
+        problem.p, phenes.estimators.phenotype, contexts.belief, optax.adam(1e-2)
+    )
     state, info = phenes.run(key, problem, strategy, q, steps=40_000)
 """
 
+import warnings
+from typing import Any
+
 from phenes.contexts.em import em, expected_log_joint, log_likelihood, responsibilities
-from phenes.contexts.experts import Hear, Labels, Mixture, Numbers, Said
+from phenes.contexts.experts import (
+    ExpertAnswer,
+    ExpertMarginal,
+    ExpertPosterior,
+    HiddenExpert,
+    Labels,
+    Mixture,
+    Numbers,
+)
 from phenes.contexts.networks import Concentrated, Constant, Table
-from phenes.contexts.policies import DirichletPolicy, Draw, Leaning, NetworkPolicy, flatten
-from phenes.contexts.source import Answered, Case, Cases, right, seen
-from phenes.contexts.weights import Baseline, Belief, Weighed, as_it_is, belief, learner, within
+from phenes.contexts.policies import AnswerLogits, DirichletPolicy, Draw, NetworkPolicy, flatten
+from phenes.contexts.source import Answer, Case, Cases, is_correct, visible
+from phenes.contexts.weights import Baseline, Belief, Weighed, belief, learner, per_context, raw
 
 __all__ = [
-    "Answered",
+    "Answer",
+    "AnswerLogits",
     "Baseline",
     "Belief",
     "Case",
@@ -28,24 +41,47 @@ __all__ = [
     "Constant",
     "DirichletPolicy",
     "Draw",
-    "Hear",
+    "ExpertAnswer",
+    "ExpertMarginal",
+    "ExpertPosterior",
+    "HiddenExpert",
     "Labels",
-    "Leaning",
     "Mixture",
     "NetworkPolicy",
     "Numbers",
-    "Said",
     "Table",
     "Weighed",
-    "as_it_is",
     "belief",
     "em",
     "expected_log_joint",
     "flatten",
+    "is_correct",
     "learner",
     "log_likelihood",
+    "per_context",
+    "raw",
     "responsibilities",
-    "right",
-    "seen",
-    "within",
+    "visible",
 ]
+
+# what these were called before; the old names are going to disappear
+_RENAMED = {
+    "Answered": "Answer",
+    "Hear": "HiddenExpert",
+    "Leaning": "AnswerLogits",
+    "Said": "ExpertAnswer",
+    "as_it_is": "raw",
+    "right": "is_correct",
+    "seen": "visible",
+    "within": "per_context",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """The old names, with a warning."""
+    if name not in _RENAMED:
+        raise AttributeError(f"module 'phenes.contexts' has no attribute {name!r}")
+    new = _RENAMED[name]
+    message = f"phenes.contexts.{name} is now called phenes.contexts.{new}"
+    warnings.warn(message, DeprecationWarning, stacklevel=2)
+    return globals()[new]

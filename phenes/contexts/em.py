@@ -1,8 +1,7 @@
-"""Expectation maximisation for mixtures of experts (Jordan and Jacobs 1994), which is told the
-right answers: the reference.
-"""
+"""Expectation maximisation for mixtures of experts (Jordan and Jacobs 1994): the reference.
 
-from typing import Any
+It is told the correct answers.
+"""
 
 import equinox as eqx
 import jax
@@ -12,41 +11,97 @@ from jax import lax
 from jaxtyping import Array, Float
 
 from phenes import _validate
-from phenes.contexts.experts import Hear, Mixture
-from phenes.contexts.source import Answered
+from phenes.contexts.experts import HiddenExpert, Mixture
+from phenes.contexts.source import Answer
 
 
-def responsibilities(q: Mixture, data: Answered) -> Float[Array, "n k"]:
-    """E-step: post_k of each example, given its right answer."""
+def responsibilities(q: Mixture, data: Answer) -> Float[Array, "n k"]:
+    """E-step: the posterior of the experts of each example, given its correct answer.
+
+    Parameters
+    ----------
+    q : Mixture
+        Of k experts.
+    data : Answer
+        contexts [n] and their correct answers [n].
+
+    Returns
+    -------
+    array [n, k]
+        Each row sums to one.
+    """
     return jax.vmap(lambda x: jax.nn.softmax(q.log_joint(x)))(data)
 
 
-def expected_log_joint(q: Mixture, data: Answered, post: Float[Array, "n k"]) -> Float[Array, ""]:
-    """What the M-step maximises: the mean of sum_k post_k [log alpha(k | c) + log pi_k(answer |
-    c)].
+def expected_log_joint(q: Mixture, data: Answer, post: Float[Array, "n k"]) -> Float[Array, ""]:
+    """What the M-step maximises: mean of sum_k post_k [log alpha(k | c) + log pi_k(answer | c)].
 
     Its gradient where post was computed is that of the log-likelihood (Fisher's identity), which is
     why the phenotype estimate looks like EM: there W times it stands for being told the answer.
+
+    Parameters
+    ----------
+    q : Mixture
+        Of k experts.
+    data : Answer
+        contexts [n] and their correct answers [n].
+    post : array [n, k]
+        See `responsibilities`.
+
+    Returns
+    -------
+    array []
     """
     return jnp.mean(jnp.sum(post * jax.vmap(q.log_joint)(data), axis=1))
 
 
-def log_likelihood(q: Mixture, data: Answered) -> Float[Array, ""]:
-    return jnp.mean(jax.vmap(Hear().marginal(q).log_prob)(data))
+def log_likelihood(q: Mixture, data: Answer) -> Float[Array, ""]:
+    """Mean of log P(answer | c) over the examples.
+
+    Parameters
+    ----------
+    q : Mixture
+        The mixture of experts.
+    data : Answer
+        contexts [n] and their correct answers [n].
+
+    Returns
+    -------
+    array []
+    """
+    return jnp.mean(jax.vmap(HiddenExpert().marginal(q).log_prob)(data))
 
 
 def em(
     q: Mixture,
-    data: Answered,
+    data: Answer,
     optimiser: optax.GradientTransformation,
     sweeps: int,
     steps: int = 10,
-) -> tuple[Mixture, Any]:
-    """`sweeps` times an E-step and `steps` of the optimiser on the M-step (generalised EM, since
-    gates and experts may be any module).
+) -> tuple[Mixture, Float[Array, " sweeps"]]:
+    """Generalised EM: `sweeps` times an E-step and `steps` of the optimiser on the M-step.
 
-    data: `Answered(contexts[n], right answers[n])`. Returns the mixture and the log-likelihood
-    before each sweep.
+    Generalised, since gates and experts may be any module.
+
+    Parameters
+    ----------
+    q : Mixture
+        Where to start.
+    data : Answer
+        contexts [n] and their correct answers [n].
+    optimiser : optax.GradientTransformation
+        For the M-steps.
+    sweeps : int
+        How many E-steps.
+    steps : int
+        How many steps of the optimiser after each of them.
+
+    Returns
+    -------
+    q : Mixture
+        The fitted mixture.
+    before : array [sweeps]
+        The log-likelihood before each sweep.
     """
     sweeps = _validate.count("sweeps", sweeps)
     steps = _validate.count("steps", steps)

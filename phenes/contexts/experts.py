@@ -1,43 +1,84 @@
-"""Mixtures of experts, gate and experts learnt together: psi = (rho, phi) of the paper's appendix B
-(errata 11, 12).
+"""Mixtures of experts, gate and experts learnt together (the paper's appendix B; errata 11, 12).
 
+psi = (rho, phi), the parameters of the gate and of the experts.
 theta = (c, k, answer) is which expert says what, x = (c, answer) is what was heard, not from whom.
 Then q(theta | c) = alpha(k | c) pi_k(answer | c), and the estimators are those of the rest of the
 library:
 
     genotype   d log alpha(k | c) + d log pi_k(x | c)          the sampled expert only
-    phenotype  sum_k post_k [d log alpha(k | c) + d log pi_k(x | c)] = d log sum_k alpha(k | c) pi_k(x | c)
+    phenotype  sum_k post_k [d log alpha(k | c) + d log pi_k(x | c)]
+               = d log sum_k alpha(k | c) pi_k(x | c)
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Int, PRNGKeyArray
+from jaxtyping import Array, ArrayLike, Float, Int, PRNGKeyArray
 
 from phenes import _arrays, _validate
-from phenes.contexts.source import Answered, check_source, draw_contexts, seen
+from phenes.contexts.source import Answer, check_source, draw_contexts, visible
 
 
-class Said(NamedTuple):
-    """theta: which expert was asked in a context, and what it answered."""
+class ExpertAnswer(NamedTuple):
+    """theta: which expert was asked in a context, and what it answered.
+
+    Parameters
+    ----------
+    context : pytree of arrays, or Case
+        The context.
+    expert : integer array []
+        The index of the expert.
+    answer : array
+        What it answered.
+    """
 
     context: Any
     expert: Int[Array, ""]
     answer: Any
 
 
+@runtime_checkable
+class Expert(Protocol):
+    """A law of answers in a context, pi(answer | c)."""
+
+    def sample(self, key: PRNGKeyArray, c: Any, /) -> Array:
+        """One answer in the context c."""
+        ...
+
+    def log_prob(self, answer: Array, c: Any, /) -> Float[Array, ""]:
+        """log pi(answer | c)."""
+        ...
+
+
 class Labels(eqx.Module):
-    """An expert that names one of finitely many labels: pi(x | c) = softmax(network(c))_x."""
+    """An expert that names one of finitely many labels: pi(x | c) = softmax(network(c))_x.
+
+    Parameters
+    ----------
+    network : callable
+        c -> logits [y], such as a module of `equinox.nn`.
+    """
 
     network: Callable[[Any], Float[Array, " y"]]
 
-    def __init__(self, network):
+    def __init__(self, network: Callable[[Any], Float[Array, " y"]]):
         self.network = _validate.function("network", network, "equinox.nn.Linear(4, 3, key=key)")
 
     def log_answers(self, c: Any) -> Float[Array, " y"]:
+        """log pi(label | c) of every label.
+
+        Parameters
+        ----------
+        c : pytree of arrays
+            The visible part of a context.
+
+        Returns
+        -------
+        array [y]
+        """
         return jax.nn.log_softmax(self.network(c))
 
     def sample(self, key: PRNGKeyArray, c: Any) -> Int[Array, ""]:
@@ -48,14 +89,20 @@ class Labels(eqx.Module):
 
 
 class Numbers(eqx.Module):
-    """An expert that gives a number or a vector: pi(x | c) = N(network(c), std^2), std learnt as
-    its logarithm.
+    """An expert that gives a number or a vector: pi(x | c) = N(network(c), std^2).
+
+    Parameters
+    ----------
+    network : callable
+        c -> mean, such as a module of `equinox.nn`.
+    std : float
+        Where the standard deviation starts; it is learnt as its logarithm.
     """
 
     network: Callable[[Any], Float[Array, "*y"]]
     log_std: Float[Array, ""]
 
-    def __init__(self, network, std: float = 1.0):
+    def __init__(self, network: Callable[[Any], Float[Array, "*y"]], std: ArrayLike = 1.0):
         self.network = _validate.function("network", network, "equinox.nn.Linear(4, 1, key=key)")
         self.log_std = jnp.log(_arrays.positive("std", std))
 
@@ -68,26 +115,47 @@ class Numbers(eqx.Module):
 
 
 class Mixture(eqx.Module):
-    """q(k, answer | c) = alpha(k | c) pi_k(answer | c): `gate(c)` are the logits of the experts,
-    which are `Labels`, `Numbers` or anything with `sample(key, c)` and `log_prob(answer, c)`.
-    `contexts(key) -> c` as for `DirichletPolicy`."""
+    """A mixture of experts: q(k, answer | c) = alpha(k | c) pi_k(answer | c).
+
+    Parameters
+    ----------
+    gate : callable
+        c -> logits [k] of the experts.
+    experts : sequence of k experts
+        `Labels`, `Numbers` or anything with `sample(key, c)` and `log_prob(answer, c)`.
+    contexts : callable
+        key -> context, such as `Cases`. Its law carries no psi: it takes part in sampling only.
+    repeats : int
+        How many individuals in a row get the same context.
+
+    Raises
+    ------
+    ValueError
+        If an expert lacks a method, or the gate has not a logit for each of them.
+    """
 
     gate: Callable[[Any], Float[Array, " k"]]
-    experts: tuple[Any, ...]
+    experts: tuple[Any, ...]  # Expert; Labels for log_answers
     contexts: Callable[[PRNGKeyArray], Any] = eqx.field(static=True)
     repeats: int = eqx.field(static=True)
 
-    def __init__(self, gate, experts: Sequence[Any], contexts, repeats: int = 1):
+    def __init__(
+        self,
+        gate: Callable[[Any], Float[Array, " k"]],
+        experts: Sequence[Expert],
+        contexts: Callable[[PRNGKeyArray], Any],
+        repeats: int = 1,
+    ):
         self.gate = _validate.function("gate", gate, "equinox.nn.Linear(4, 2, key=key)")
         self.experts, self.contexts = tuple(experts), check_source(contexts)
         self.repeats = _validate.count("repeats", repeats)
         for expert in self.experts:
-            if not (hasattr(expert, "sample") and hasattr(expert, "log_prob")):
+            if not isinstance(expert, Expert):
                 raise ValueError(
                     "experts must have sample and log_prob, such as"
                     f" phenes.contexts.Labels(network), got {expert!r}"
                 )
-        shape = jax.eval_shape(lambda key: gate(seen(contexts(key))), jax.random.key(0)).shape
+        shape = jax.eval_shape(lambda key: gate(visible(contexts(key))), jax.random.key(0)).shape
         if shape != (len(self.experts),):
             raise ValueError(
                 f"gate must give a logit for each of the {len(self.experts)} experts, got shape"
@@ -98,73 +166,124 @@ class Mixture(eqx.Module):
         where, which = jax.random.split(key)
         return draw_contexts(self.contexts, where, n, self.repeats), jax.random.split(which, n)
 
-    def sample(self, key: PRNGKeyArray) -> Said:
+    def sample(self, key: PRNGKeyArray) -> ExpertAnswer:
         where, which = jax.random.split(key)
         return self.push((self.contexts(where), which))
 
-    def push(self, xi: tuple[Any, PRNGKeyArray]) -> Said:
+    def push(self, xi: tuple[Any, PRNGKeyArray]) -> ExpertAnswer:
         context, key = xi
         which, what = jax.random.split(key)
-        expert = jax.random.categorical(which, self.gate(seen(context)))
-        each = [e.sample(what, seen(context)) for e in self.experts]
-        return Said(context, expert, jnp.stack(each)[expert])
+        expert = jax.random.categorical(which, self.gate(visible(context)))
+        each = [e.sample(what, visible(context)) for e in self.experts]
+        return ExpertAnswer(context, expert, jnp.stack(each)[expert])
 
     def log_gate(self, context: Any) -> Float[Array, " k"]:
-        return jax.nn.log_softmax(self.gate(seen(context)))
+        """log alpha(k | c) of every expert.
 
-    def log_joint(self, x: Answered) -> Float[Array, " k"]:
-        """log alpha(k | c) + log pi_k(answer | c) of every expert."""
+        Parameters
+        ----------
+        context : pytree of arrays, or Case
+            The context.
+
+        Returns
+        -------
+        array [k]
+        """
+        return jax.nn.log_softmax(self.gate(visible(context)))
+
+    def log_joint(self, x: Answer) -> Float[Array, " k"]:
+        """log alpha(k | c) + log pi_k(answer | c) of every expert.
+
+        Parameters
+        ----------
+        x : Answer
+            A context and an answer.
+
+        Returns
+        -------
+        array [k]
+        """
         return self.log_gate(x.context) + jnp.stack(
-            [e.log_prob(x.answer, seen(x.context)) for e in self.experts]
+            [e.log_prob(x.answer, visible(x.context)) for e in self.experts]
         )
 
-    def log_prob(self, theta: Said) -> Float[Array, ""]:
-        return self.log_joint(Answered(theta.context, theta.answer))[theta.expert]
+    def log_prob(self, theta: ExpertAnswer) -> Float[Array, ""]:
+        return self.log_joint(Answer(theta.context, theta.answer))[theta.expert]
 
     def log_answers(self, context: Any) -> Float[Array, " y"]:
-        """log P(label | c) of every label, for experts that are `Labels`."""
-        each = jnp.stack([e.log_answers(seen(context)) for e in self.experts])
+        """log P(label | c) of every label, for experts that are `Labels`.
+
+        Parameters
+        ----------
+        context : pytree of arrays, or Case
+            The context.
+
+        Returns
+        -------
+        array [y]
+        """
+        each = jnp.stack([e.log_answers(visible(context)) for e in self.experts])
         return jax.nn.logsumexp(self.log_gate(context)[:, None] + each, axis=0)
 
     def move(self, updates: "Mixture") -> tuple["Mixture", Int[Array, ""]]:
         return eqx.apply_updates(self, updates), jnp.zeros((), jnp.int32)
 
 
-class Hear(eqx.Module):
-    """p: the answer as it was said, without who said it."""
+class HiddenExpert(eqx.Module):
+    """p: the answer as it was said, without the expert who said it.
 
-    def sample(self, key: PRNGKeyArray, theta: Said) -> Answered:
-        return Answered(theta.context, theta.answer)
+    The marginal sums over the experts, so that the phenotype gradient credits every expert that
+    could have given the answer, by its posterior.
+    """
 
-    def log_prob(self, x: Answered, theta: Said) -> Float[Array, ""]:
+    def sample(self, key: PRNGKeyArray, theta: ExpertAnswer) -> Answer:
+        return Answer(theta.context, theta.answer)
+
+    def log_prob(self, x: Answer, theta: ExpertAnswer) -> Float[Array, ""]:
         return jnp.where(jnp.all(x.answer == theta.answer), 0.0, -jnp.inf)
 
-    def marginal(self, q: Mixture) -> "Heard":
+    def marginal(self, q: Mixture) -> "ExpertMarginal":
         _validate.family(self, q, Mixture)
-        return Heard(q)
+        return ExpertMarginal(q)
 
-    def posterior(self, q: Mixture, x: Answered) -> "Speaker":
+    def posterior(self, q: Mixture, x: Answer) -> "ExpertPosterior":
         _validate.family(self, q, Mixture, "posterior")
-        return Speaker(x, jax.nn.log_softmax(q.log_joint(x)))
+        return ExpertPosterior(x, jax.nn.log_softmax(q.log_joint(x)))
 
 
-class Heard(eqx.Module):
-    """log P(x | c) = logsumexp_k(log alpha(k | c) + log pi_k(x | c))."""
+class ExpertMarginal(eqx.Module):
+    """The marginal of an answer, log P(x | c) = logsumexp_k(log alpha(k | c) + log pi_k(x | c)).
+
+    Parameters
+    ----------
+    q : Mixture
+        The mixture of experts.
+    """
 
     q: Mixture
 
-    def log_prob(self, x: Answered) -> Float[Array, ""]:
+    def log_prob(self, x: Answer) -> Float[Array, ""]:
         return jax.nn.logsumexp(self.q.log_joint(x))
 
 
-class Speaker(eqx.Module):
-    """Who it was, given what was heard."""
+class ExpertPosterior(eqx.Module):
+    """The posterior of the expert, given the answer.
 
-    x: Answered
+    Parameters
+    ----------
+    x : Answer
+        The context and the answer.
+    log_weight : array [k]
+        log-probabilities of the experts.
+    """
+
+    x: Answer
     log_weight: Float[Array, " k"]
 
-    def sample(self, key: PRNGKeyArray) -> Said:
-        return Said(self.x.context, jax.random.categorical(key, self.log_weight), self.x.answer)
+    def sample(self, key: PRNGKeyArray) -> ExpertAnswer:
+        return ExpertAnswer(
+            self.x.context, jax.random.categorical(key, self.log_weight), self.x.answer
+        )
 
-    def log_prob(self, theta: Said) -> Float[Array, ""]:
-        return self.log_weight[theta.expert] + Hear().log_prob(self.x, theta)
+    def log_prob(self, theta: ExpertAnswer) -> Float[Array, ""]:
+        return self.log_weight[theta.expert] + HiddenExpert().log_prob(self.x, theta)

@@ -6,7 +6,7 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jaxtyping import Array, ArrayLike, Float
 
 from phenes import _arrays, _validate
 
@@ -14,11 +14,17 @@ LOWEST = -60.0  # of log alpha: exp(-60) is still a number in single precision
 
 
 class Table(eqx.Module):
-    """A row for each of finitely many contexts 0, 1, ...: c -> rows[c]."""
+    """A row for each of finitely many contexts 0, 1, ...: c -> rows[c].
+
+    Parameters
+    ----------
+    rows : array [contexts, ...]
+        What is looked up; learnt.
+    """
 
     rows: Float[Array, "..."]
 
-    def __init__(self, rows):
+    def __init__(self, rows: ArrayLike):
         self.rows = _arrays.as_float("rows", rows)
         if self.rows.ndim == 0:
             raise ValueError("rows must have shape [contexts, ...], got a number")
@@ -28,11 +34,17 @@ class Table(eqx.Module):
 
 
 class Constant(eqx.Module):
-    """The same in every context."""
+    """The same in every context.
+
+    Parameters
+    ----------
+    value : array
+        What every context gets; learnt.
+    """
 
     value: Float[Array, "*k"]
 
-    def __init__(self, value):
+    def __init__(self, value: ArrayLike):
         self.value = _arrays.as_float("value", value)
 
     def __call__(self, c: Any) -> Float[Array, "*k"]:
@@ -40,16 +52,23 @@ class Constant(eqx.Module):
 
 
 class Concentrated(eqx.Module):
-    """log alpha = log total + log softmax(network(c)): a Dirichlet policy whose concentration is
-    kept, so that only its mean is learnt.
+    """log alpha of a Dirichlet policy whose concentration is kept: only its mean is learnt.
 
-    The answers do not depend on `total`, nor does the phenotype score; the genotype score does.
+    log alpha = log total + log softmax(network(c)). The answers do not depend on `total`, nor does
+    the phenotype score; the genotype score does.
+
+    Parameters
+    ----------
+    network : callable
+        c -> logits [k], such as a module of `equinox.nn`.
+    total : float
+        The sum of alpha, positive.
     """
 
     network: Callable[[Any], Float[Array, " k"]]
     total: float = eqx.field(static=True)
 
-    def __init__(self, network, total: float):
+    def __init__(self, network: Callable[[Any], Float[Array, " k"]], total: float):
         self.network = _validate.function("network", network, "equinox.nn.Linear(4, 3, key=key)")
         _arrays.positive("total", total)
         self.total = float(total)

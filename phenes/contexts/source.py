@@ -11,27 +11,60 @@ from phenes import _arrays, _validate
 
 
 class Case(NamedTuple):
-    """A context c as policies see it, and what only f may look at: the right label, a price, which
-    expert is awake.
+    """A context, and what only f may look at.
+
+    Parameters
+    ----------
+    c : pytree of arrays
+        The context as policies see it.
+    hidden : pytree of arrays
+        For f alone: the correct label, a price, which expert is awake.
     """
 
     c: Any
     hidden: Any
 
 
-class Answered(NamedTuple):
-    """x: what was answered, and in which context."""
+class Answer(NamedTuple):
+    """x: what was answered, and in which context.
+
+    Parameters
+    ----------
+    context : pytree of arrays, or Case
+        The context, with what is hidden in it.
+    answer : array
+        The answer: a label, a number or a vector.
+    """
 
     context: Any
     answer: Any
 
 
 class Cases:
-    """Contexts drawn with replacement from rows that are there: `source(key) -> row`, or `Case(row,
-    hidden)`.
+    """Contexts drawn with replacement from given rows: `source(key)` is one of them.
 
     Everything becomes floating point: contexts ride inside theta, and estimators that differentiate
     by theta take no integers.
+
+    Parameters
+    ----------
+    c : pytree of arrays [n, ...]
+        One row for each context.
+    hidden : array [n, ...], optional
+        What only f may look at; then `source(key)` is a `Case(row, hidden)`.
+
+    Raises
+    ------
+    ValueError
+        If there are no rows, or numbers of rows differ.
+
+    Examples
+    --------
+    >>> import jax, jax.numpy as jnp
+    >>> from phenes import contexts
+    >>> source = contexts.Cases(jnp.eye(3), hidden=jnp.arange(3))
+    >>> source(jax.random.key(0)).c.shape
+    (3,)
     """
 
     def __init__(self, c: Any, hidden: Any = None):
@@ -55,14 +88,34 @@ class Cases:
         return jax.tree.map(lambda leaf: leaf[i], self.rows)
 
 
-def seen(context: Any) -> Any:
-    """The part that a policy may look at."""
+def visible(context: Any) -> Any:
+    """The part of a context that a policy may look at.
+
+    Parameters
+    ----------
+    context : pytree of arrays, or Case
+        What a source of contexts draws.
+
+    Returns
+    -------
+    pytree of arrays
+        `context.c` of a `Case`, else `context` itself.
+    """
     return context.c if isinstance(context, Case) else context
 
 
-def right(x: Answered) -> Float[Array, ""]:
-    """1 for the right label, else 0: f of a classification with bandit feedback, for cases whose
-    label is hidden.
+def is_correct(x: Answer) -> Float[Array, ""]:
+    """Is it the hidden label? f of a classification with bandit feedback.
+
+    Parameters
+    ----------
+    x : Answer
+        Its context is a `Case` whose `hidden` is the correct label.
+
+    Returns
+    -------
+    array []
+        1.0 for the correct label, else 0.0.
     """
     label = jnp.asarray(x.context.hidden)
     return (x.answer == label.astype(jnp.result_type(x.answer))).astype(label.dtype)
@@ -85,9 +138,7 @@ def check_source(contexts: Any) -> Callable[[PRNGKeyArray], Any]:
 def draw_contexts(
     contexts: Callable[[PRNGKeyArray], Any], key: PRNGKeyArray, n: int, repeats: int
 ) -> Any:
-    """n contexts, each `repeats` times in a row, so that individuals can be weighed against others
-    in the same context.
-    """
+    """n contexts, each `repeats` times in a row: individuals are compared within a context."""
     if n % repeats:
         raise ValueError(
             f"the population must be a multiple of the {repeats} repeats of a context, got {n}"

@@ -3,26 +3,35 @@
 What an answer is worth differs from context to context, and comparing an easy one with a hard one
 is noise. Two ways out:
 
-    within(weighting, repeats)    each context comes `repeats` times in a row, and is weighed by itself: a plain weighting
-    Weighed(estimator, weights)   weights(p, q, batch) -> w[N] from the context: `belief`, or f minus a learnt `Baseline`
+    per_context(weighting, repeats)   a plain weighting, of each context by itself: policies draw
+                                      every context `repeats` times in a row
+    Weighed(estimator, weights)       weights(p, q, batch) -> w[N] from the context: `belief`, or f
+                                      minus a learnt `Baseline`
 
 Both are functions of what was realised (c, x, f), never of theta, so that every estimator keeps its
 mean and the phenotype its smaller variance (docs/parts/weightings.md).
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import optax
-from jaxtyping import Array, Float
+from jaxtyping import Array, ArrayLike, Float
 
 from phenes import _arrays, _validate, metric
 from phenes.batch import Batch
-from phenes.contexts.source import seen
-from phenes.protocols import LearningEstimator, Observer
+from phenes.contexts.source import visible
+from phenes.protocols import (
+    Estimator,
+    HasMarginal,
+    InputLaw,
+    LearningEstimator,
+    Observer,
+    SearchLaw,
+)
 from phenes.strategy import Strategy, es
 from phenes.weightings import Weighting
 
@@ -30,9 +39,33 @@ from phenes.weightings import Weighting
 LEAST_DOUBT = 1e-3
 
 
-def within(weighting: Weighting, repeats: int) -> Weighting:
-    """`weighting` of the individuals in each context, for policies that draw every context
-    `repeats` times in a row.
+class ContextWeights(Protocol):
+    """Weights of a population that look at the contexts."""
+
+    def __call__(self, p: Any, q: Any, batch: Batch, /) -> Float[Array, " n"]:
+        """w[N] of a batch of N individuals."""
+        ...
+
+
+def per_context(weighting: Weighting, repeats: int) -> Weighting:
+    """A weighting of the individuals in each context, among themselves.
+
+    Parameters
+    ----------
+    weighting : callable
+        f [n] -> w [n], such as `phenes.weightings.standardise`.
+    repeats : int
+        How many individuals in a row share a context: `repeats` of the policy, at least 2.
+
+    Returns
+    -------
+    callable
+        f [N] -> w [N].
+
+    Raises
+    ------
+    ValueError
+        If `repeats` is 1, or the population is no multiple of it.
     """
     _validate.function("weighting", weighting, "phenes.weightings.standardise")
     repeats = _validate.count("repeats", repeats)
@@ -52,19 +85,47 @@ def within(weighting: Weighting, repeats: int) -> Weighting:
     return weigh
 
 
-def as_it_is(f: Float[Array, " n"]) -> Float[Array, " n"]:
-    """f itself; what could not be evaluated counts nothing."""
+def raw(f: Float[Array, " n"]) -> Float[Array, " n"]:
+    """f itself; what could not be evaluated counts nothing.
+
+    Parameters
+    ----------
+    f : array [n]
+        Values, NaN where there is none.
+
+    Returns
+    -------
+    array [n]
+    """
     return jnp.where(jnp.isfinite(f), f, 0.0)
 
 
-def belief(p: Any, q: Any, batch: Batch) -> Float[Array, " n"]:
-    """(f - P) / (1 - P), P = P(x | c) what the policy itself gave the answer: for f in [0, 1],
-    where one answer is right.
+def belief(p: InputLaw, q: SearchLaw, batch: Batch) -> Float[Array, " n"]:
+    """(f - P) / (1 - P), P = P(x | c) of the policy: for f in [0, 1], one answer being correct.
 
     With these weights the phenotype estimate is d/d psi of f log P + (1 - f) log(1 - P), the
-    likelihood of the feedback if P is the probability that x is right. By Fisher's identity this is
-    the mean of the full-information score d log P(right answer | c) given what the feedback says.
-    Its mean is not the gradient of E f: it still grows where E f is flat, since P is small.
+    likelihood of the feedback if P is the probability that x is correct. By Fisher's identity this
+    is the mean of the full-information score d log P(correct answer | c) given the feedback. Its
+    mean is not the gradient of E f: it still grows where E f is flat, since P is small.
+
+    Parameters
+    ----------
+    p : InputLaw
+        With a marginal; or q has a mean, at which P is taken.
+    q : SearchLaw
+        The policy.
+    batch : Batch
+        A population, with f in [0, 1].
+
+    Returns
+    -------
+    array [n]
+        The weights.
+
+    Raises
+    ------
+    ValueError
+        If p has no marginal and q no mean.
     """
     return _belief(p, q, batch, LEAST_DOUBT)
 
@@ -75,46 +136,58 @@ class Belief(eqx.Module):
     The phenotype score of a sure answer is as small as its weight is large, so their product stays
     bounded with any doubt. The scores of other estimators are not: more doubt gives them less
     variance, and a target that corrects sure mistakes more slowly.
+
+    Parameters
+    ----------
+    doubt : float
+        What P leaves to the other answers at least, positive.
     """
 
     doubt: Float[Array, ""]
 
-    def __init__(self, doubt):
+    def __init__(self, doubt: ArrayLike):
         self.doubt = _validate.shape("doubt", _arrays.positive("doubt", doubt), (), "one law")
 
-    def __call__(self, p: Any, q: Any, batch: Batch) -> Float[Array, " n"]:
+    def __call__(self, p: InputLaw, q: SearchLaw, batch: Batch) -> Float[Array, " n"]:
         return _belief(p, q, batch, self.doubt)
 
 
-def _belief(p: Any, q: Any, batch: Batch, doubt: Any) -> Float[Array, " n"]:
+def _belief(p: InputLaw, q: SearchLaw, batch: Batch, doubt: Any) -> Float[Array, " n"]:
     P = jnp.exp(_log_answer(p, q, batch))
-    return as_it_is((batch.f - P) / jnp.maximum(1 - P, doubt))
+    return raw((batch.f - P) / jnp.maximum(1 - P, doubt))
 
 
-def _log_answer(p: Any, q: Any, batch: Batch) -> Float[Array, " n"]:
-    """log P(x | c), or that of the policy at the mean of q where there is no marginal: it must not
-    depend on theta.
-    """
-    if hasattr(p, "marginal"):
+def _log_answer(p: InputLaw, q: SearchLaw, batch: Batch) -> Float[Array, " n"]:
+    """log P(x | c), without a marginal at the mean of q: it must not depend on theta."""
+    if isinstance(p, HasMarginal):
         return jax.vmap(p.marginal(q).log_prob)(batch.x)
-    if not hasattr(q, "mean"):
+    mean = getattr(q, "mean", None)
+    if mean is None:
         raise ValueError(
             "belief needs a law with a marginal or a search law with a mean, got"
             f" {type(p).__name__} and {type(q).__name__}"
         )
-    return jax.vmap(lambda x: p.log_prob(x, q.mean))(batch.x)
+    return jax.vmap(lambda x: p.log_prob(x, mean))(batch.x)
 
 
 class Baseline(eqx.Module):
-    """f - v(c), v learnt by least squares on past generations only: a `Table` for discrete
-    contexts, a network, or a `Constant`.
+    """f - v(c), v learnt by least squares on past generations only.
+
+    Parameters
+    ----------
+    model : callable
+        c -> v(c) []: a `Table` for discrete contexts, a network, or a `Constant`.
+    optimiser : optax.GradientTransformation
+        Of the least squares.
     """
 
     model: Callable[[Any], Float[Array, ""]]
     optimiser: optax.GradientTransformation = eqx.field(static=True)
     state: Any
 
-    def __init__(self, model, optimiser: optax.GradientTransformation):
+    def __init__(
+        self, model: Callable[[Any], Float[Array, ""]], optimiser: optax.GradientTransformation
+    ):
         self.model = _validate.function("model", model, "phenes.contexts.Table(jnp.zeros(10))")
         if not hasattr(optimiser, "update"):
             raise ValueError(
@@ -124,10 +197,10 @@ class Baseline(eqx.Module):
         self.optimiser = optimiser
         self.state = optimiser.init(eqx.filter(model, eqx.is_inexact_array))
 
-    def __call__(self, p: Any, q: Any, batch: Batch) -> Float[Array, " n"]:
-        return as_it_is(batch.f - jax.vmap(lambda c: self.model(seen(c)))(batch.x.context))
+    def __call__(self, p: InputLaw, q: SearchLaw, batch: Batch) -> Float[Array, " n"]:
+        return raw(batch.f - jax.vmap(lambda c: self.model(visible(c)))(batch.x.context))
 
-    def observe(self, p: Any, q: Any, batch: Batch) -> "Baseline":
+    def observe(self, p: InputLaw, q: SearchLaw, batch: Batch) -> "Baseline":
         def loss(model):
             return 0.5 * jnp.mean(eqx.tree_at(lambda b: b.model, self, model)(p, q, batch) ** 2)
 
@@ -142,27 +215,33 @@ class Baseline(eqx.Module):
 
 
 class Weighed(eqx.Module):
-    """`estimator` with the weights `weights(p, q, batch)` instead of those it is given. Either may
-    learn from past generations.
+    """An estimator with weights that look at the context, instead of those it is given.
+
+    Parameters
+    ----------
+    estimator : Estimator or LearningEstimator
+        Such as `phenes.estimators.phenotype`; it may learn from past generations.
+    weights : callable
+        (p, q, batch) -> w [n], such as `belief` or a `Baseline`; it may learn too (`observe`).
     """
 
-    estimator: Any
+    estimator: Any  # as given, or wrapped by _part
     weights: Any
 
-    def __init__(self, estimator, weights):
+    def __init__(self, estimator: Estimator | LearningEstimator, weights: ContextWeights):
         self.estimator = _part(
             _validate.function("estimator", estimator, "phenes.estimators.phenotype")
         )
         self.weights = _part(_validate.function("weights", weights, "phenes.contexts.belief"))
 
-    def start(self, p: Any, q: Any, batch: Batch) -> "Weighed":
-        return (
-            eqx.tree_at(lambda e: e.estimator, self, self.estimator.start(p, q, batch))
-            if isinstance(self.estimator, LearningEstimator)
-            else self
-        )
+    def start(self, p: InputLaw, q: SearchLaw, batch: Batch) -> "Weighed":
+        if not isinstance(self.estimator, LearningEstimator):
+            return self
+        return eqx.tree_at(lambda e: e.estimator, self, self.estimator.start(p, q, batch))
 
-    def step(self, p: Any, q: Any, batch: Batch, w: Float[Array, " n"]) -> "tuple[Any, Weighed]":
+    def step(
+        self, p: InputLaw, q: SearchLaw, batch: Batch, w: Float[Array, " n"]
+    ) -> "tuple[Any, Weighed]":
         """The gradient with what both parts knew before this generation, and both after it."""
         estimator, weights = self.estimator, self.weights
         w = weights(p, q, batch)
@@ -174,21 +253,40 @@ class Weighed(eqx.Module):
             weights = weights.observe(p, q, batch)
         return g, eqx.tree_at(lambda e: (e.estimator, e.weights), self, (estimator, weights))
 
-    def __call__(self, p: Any, q: Any, batch: Batch, w: Float[Array, " n"]) -> Any:
+    def __call__(self, p: InputLaw, q: SearchLaw, batch: Batch, w: Float[Array, " n"]) -> Any:
         return self.estimator(p, q, batch, self.weights(p, q, batch))
 
 
 def _part(part: Any) -> Any:
-    """Modules as they are; plain functions as part of the structure, so that a state that holds
-    them can leave `jax.jit`.
-    """
+    """Modules as they are, plain functions as structure: a state that holds them leaves `jit`."""
     return part if isinstance(part, eqx.Module) else jax.tree_util.Partial(part)
 
 
 def learner(
-    p: Any, estimator: Any, weights: Any, optimiser: optax.GradientTransformation, popsize: int = 1
+    p: InputLaw,
+    estimator: Estimator | LearningEstimator,
+    weights: ContextWeights,
+    optimiser: optax.GradientTransformation,
+    popsize: int = 1,
 ) -> Strategy:
-    """`phenes.es` for answers in contexts: an estimator, weights that look at the context, and
-    steps along the plain gradient.
+    """`phenes.es` for answers in contexts, with steps along the plain gradient.
+
+    Parameters
+    ----------
+    p : InputLaw
+        `Draw()`, `HiddenExpert()` or a `NetworkPolicy`.
+    estimator : Estimator or LearningEstimator
+        Such as `phenes.estimators.phenotype`.
+    weights : callable
+        (p, q, batch) -> w [n], such as `belief` or a `Baseline`.
+    optimiser : optax.GradientTransformation
+        Such as `optax.adam(1e-2)`.
+    popsize : int
+        Answers in a generation, a multiple of the policy's `repeats`.
+
+    Returns
+    -------
+    Strategy
+        For `phenes.run`.
     """
-    return es(p, Weighed(estimator, weights), as_it_is, optimiser, popsize, metric=metric.plain)
+    return es(p, Weighed(estimator, weights), raw, optimiser, popsize, metric=metric.plain)

@@ -10,7 +10,7 @@ from jax.flatten_util import ravel_pytree
 
 from phenes import contexts
 from phenes.batch import Batch
-from phenes.contexts import Answered, Said
+from phenes.contexts import Answer, ExpertAnswer
 from phenes.diagnostics import individual_scores
 from tests.laws.statistics import once
 
@@ -53,7 +53,7 @@ def listed(source, *sizes):
 def all_answers(q):
     """x of every (context, answer), with its probability and the index of its context."""
     rows, (c, y) = listed(q.contexts, Y)
-    x = Answered(rows, y)
+    x = Answer(rows, y)
     return x, jnp.exp(jax.vmap(q.log_answers)(rows)[jnp.arange(y.size), y]) / C, c
 
 
@@ -62,7 +62,7 @@ def all_said(q):
     its context.
     """
     rows, (c, k, y) = listed(q.contexts, K, Y)
-    theta = Said(rows, k, y)
+    theta = ExpertAnswer(rows, k, y)
     return theta, jnp.exp(jax.vmap(q.log_prob)(theta)) / C, c
 
 

@@ -13,7 +13,7 @@ from jax.scipy.special import digamma
 import phenes
 from phenes import contexts, estimators, search
 from phenes.batch import Batch
-from phenes.contexts import Answered, Leaning
+from phenes.contexts import Answer, AnswerLogits
 from tests.laws.statistics import once
 
 from . import enumerable as small
@@ -47,7 +47,7 @@ def test_genotype_of_a_dirichlet_policy(name):
 
     def expected_leaning(x):
         alpha = p.posterior(q, x).law.alpha
-        return Leaning(x.context, digamma(alpha) - digamma(jnp.sum(alpha)))
+        return AnswerLogits(x.context, digamma(alpha) - digamma(jnp.sum(alpha)))
 
     batch = Batch(theta=once(jax.vmap(expected_leaning))(x), x=x)
     rows = [small.scores(e, p, q, batch) for e in (estimators.genotype, estimators.phenotype)]
@@ -90,9 +90,9 @@ def test_mixture_of_experts(estimator, seed):
     """Gradients of gate and experts, over all contexts, experts and answers."""
     q = small.mixture(seed)
     theta, probability, c = once(small.all_said)(q)
-    batch = Batch(theta=theta, x=Answered(theta.context, theta.answer))
+    batch = Batch(theta=theta, x=Answer(theta.context, theta.answer))
     got = small.mean_estimate(
-        estimator, contexts.Hear(), q, batch, probability, small.WORTH[c, theta.answer]
+        estimator, contexts.HiddenExpert(), q, batch, probability, small.WORTH[c, theta.answer]
     )
     np.testing.assert_allclose(got, small.exact(q, small.WORTH), **TOLERANCE)
 
@@ -105,13 +105,13 @@ def test_the_gate_sums_over_experts_as_in_erratum_11():
     @once
     def means(q):
         theta, probability, c = small.all_said(q)
-        x = Answered(theta.context, theta.answer)
+        x = Answer(theta.context, theta.answer)
         wf = probability * small.WORTH[c, theta.answer]
         gate, post = jnp.exp(jax.vmap(q.log_gate)(theta.context)), contexts.responsibilities(q, x)
         drawn = jax.nn.one_hot(theta.expert, small.K) - gate
         own = jnp.take_along_axis(post, theta.expert[:, None], axis=1)
         bias = estimators.phenotype(
-            contexts.Hear(), q, small.batch_of(x, theta), wf.size * wf
+            contexts.HiddenExpert(), q, small.batch_of(x, theta), wf.size * wf
         ).gate.bias
         return wf @ (post - gate), wf @ drawn, wf @ (own * drawn), bias
 
@@ -122,7 +122,8 @@ def test_the_gate_sums_over_experts_as_in_erratum_11():
 
 
 @pytest.mark.parametrize(
-    ("q", "p"), [(small.network_policy(), contexts.Draw()), (small.mixture(), contexts.Hear())]
+    ("q", "p"),
+    [(small.network_policy(), contexts.Draw()), (small.mixture(), contexts.HiddenExpert())],
 )
 def test_posterior_times_marginal_is_the_joint(q, p):
     @once
@@ -164,7 +165,7 @@ def weights_problem():
         )
 
     batch = Batch(
-        theta=jax.vmap(q.push)(xi), x=Answered(small.ROWS[c], y), xi=xi, key=jax.random.key(0)
+        theta=jax.vmap(q.push)(xi), x=Answer(small.ROWS[c], y), xi=xi, key=jax.random.key(0)
     )
     chance = once(lambda x, theta: jnp.exp(jax.vmap(p.log_prob)(x, theta)))(batch.x, batch.theta)
     probability = jnp.asarray(NODE_WEIGHTS / NODE_WEIGHTS.sum())[node] * chance / small.C
@@ -190,7 +191,7 @@ def test_search_over_the_weights_of_a_network(estimator):
 
 @pytest.mark.parametrize(
     ("q", "p"),
-    [(small.network_policy(), contexts.Draw()), (small.mixture(), contexts.Hear())],
+    [(small.network_policy(), contexts.Draw()), (small.mixture(), contexts.HiddenExpert())],
     ids=["Dirichlet", "mixture"],
 )
 def test_belief_is_the_likelihood_of_the_feedback(q, p):
@@ -234,7 +235,7 @@ def test_the_same_flow():
         contexts.Table(jnp.zeros((small.C, small.Y))),
         contexts.Cases(jnp.arange(small.C), jnp.array([2, 0, 1])),
     )
-    problem = phenes.OIU(contexts.Draw(), contexts.right)
+    problem = phenes.OIU(contexts.Draw(), contexts.is_correct)
     strategy = contexts.learner(
         problem.p, estimators.phenotype, contexts.belief, optax.sgd(0.5), popsize=4
     )

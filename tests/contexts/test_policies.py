@@ -9,7 +9,7 @@ import pytest
 
 import phenes
 from phenes import contexts, estimators, search
-from phenes.contexts import Answered, Case
+from phenes.contexts import Answer, Case
 from tests.laws.statistics import once
 
 from . import enumerable as small
@@ -29,8 +29,8 @@ class TestCases:
         np.testing.assert_allclose(share, 0.2, atol=5 * 0.0063)
 
     def test_policies_see_the_context_only(self):
-        assert contexts.seen(Case(1.0, 2.0)) == 1.0
-        assert contexts.seen(3.0) == 3.0
+        assert contexts.visible(Case(1.0, 2.0)) == 1.0
+        assert contexts.visible(3.0) == 3.0
         q = contexts.DirichletPolicy(LINEAR, contexts.Cases(small.ROWS, jnp.arange(3)))
         np.testing.assert_array_equal(
             *(q.log_answers(Case(small.ROWS[0], jnp.array(label))) for label in (0.0, 2.0))
@@ -39,7 +39,7 @@ class TestCases:
     def test_right(self):
         case = Case(small.ROWS, jnp.array([0.0, 1.0, 2.0]))
         np.testing.assert_array_equal(
-            jax.vmap(contexts.right)(Answered(case, jnp.array([0, 2, 2]))), [1, 0, 1]
+            jax.vmap(contexts.is_correct)(Answer(case, jnp.array([0, 2, 2]))), [1, 0, 1]
         )
 
 
@@ -71,14 +71,14 @@ def test_search_over_weights_learns():
     """
     source = contexts.Cases(jnp.array([[1.0, 0.2], [-1.0, 0.1], [0.1, 1.0]]), jnp.arange(3))
     theta, logits = contexts.flatten(eqx.nn.Linear(2, 3, key=jax.random.key(0)))
-    problem = phenes.OIU(contexts.NetworkPolicy(logits, source), contexts.right)
+    problem = phenes.OIU(contexts.NetworkPolicy(logits, source), contexts.is_correct)
     estimator = contexts.Weighed(
         estimators.information_mix(order=1, info=np.full(9, 0.2)), contexts.belief
     )
     strategy = phenes.es(
         problem.p,
         estimator,
-        contexts.as_it_is,
+        contexts.raw,
         optax.sgd(0.5),
         8,
         metric=phenes.metric.plain,
@@ -100,7 +100,7 @@ def test_the_information_mix_leaves_weights_alone_that_no_context_touches():
     network = eqx.nn.Linear(2, 3, use_bias=False, key=jax.random.key(0))
     dark = contexts.Cases(jnp.array([[1.0, 0.0], [-1.0, 0.0]]), jnp.arange(2))
     q = contexts.DirichletPolicy(contexts.Concentrated(network, 5.0), dark)
-    problem = phenes.OIU(contexts.Draw(), contexts.right)
+    problem = phenes.OIU(contexts.Draw(), contexts.is_correct)
     strategy = contexts.learner(
         problem.p, estimators.information_mix(memory=0.99), contexts.Belief(0.3), optax.sgd(0.1), 4
     )
@@ -120,14 +120,16 @@ def test_experts_that_give_numbers():
     assert jax.eval_shape(q.sample, jax.random.key(0)).answer.shape == (1,)
     grid = jnp.linspace(-12.0, 12.0, 4001)
     log_p = once(
-        jax.vmap(lambda y: contexts.Hear().marginal(q).log_prob(Answered(small.ROWS[0], y[None])))
+        jax.vmap(
+            lambda y: contexts.HiddenExpert().marginal(q).log_prob(Answer(small.ROWS[0], y[None]))
+        )
     )(grid)
     np.testing.assert_allclose(jnp.sum(jnp.exp(log_p)) * (grid[1] - grid[0]), 1.0, rtol=1e-9)
 
 
 def test_the_speaker_is_drawn_from_the_posterior():
-    q, p = small.mixture(), contexts.Hear()
-    x = Answered(small.ROWS[0], jnp.array(1))
+    q, p = small.mixture(), contexts.HiddenExpert()
+    x = Answer(small.ROWS[0], jnp.array(1))
     said = once(lambda keys: jax.vmap(p.posterior(q, x).sample)(keys))(
         jax.random.split(jax.random.key(0), 10_000)
     )
@@ -137,7 +139,7 @@ def test_the_speaker_is_drawn_from_the_posterior():
 
 
 class TestEM:
-    data = Answered(small.ROWS, jnp.array([2, 0, 1]))
+    data = Answer(small.ROWS, jnp.array([2, 0, 1]))
 
     def test_the_m_step_starts_along_the_gradient_of_the_likelihood(self):
         """Fisher's identity, to 1e-9."""
@@ -210,11 +212,11 @@ class Silent(eqx.Module):
             "each of the 1 experts",
         ),
         (
-            lambda: contexts.Hear().marginal(small.table_policy()),
+            lambda: contexts.HiddenExpert().marginal(small.table_policy()),
             "under Mixture, got DirichletPolicy",
         ),
         (
-            lambda: contexts.Hear().posterior(small.table_policy(), None),
+            lambda: contexts.HiddenExpert().posterior(small.table_policy(), None),
             "under Mixture, got DirichletPolicy",
         ),
         (

@@ -7,7 +7,7 @@ import numpy as np
 
 from phenes import contexts, estimators
 from phenes.batch import Batch
-from phenes.contexts import Answered
+from phenes.contexts import Answer
 from phenes.diagnostics import individual_scores
 from tests.laws.statistics import SIGMAS, assert_within, chunks_of, estimate, once, population
 
@@ -31,9 +31,9 @@ def test_mixture_by_enumeration():
 
     @once
     def gap(q):
-        p = contexts.Hear()
+        p = contexts.HiddenExpert()
         theta, probability, c = small.all_said(q)
-        batch = Batch(theta=theta, x=Answered(theta.context, theta.answer))
+        batch = Batch(theta=theta, x=Answer(theta.context, theta.answer))
         g, h = (
             individual_scores(e, p, q, batch) for e in (estimators.genotype, estimators.phenotype)
         )

@@ -10,7 +10,7 @@ import pytest
 import phenes
 from phenes import contexts, estimators, weightings
 from phenes.batch import Batch
-from phenes.contexts import Answered
+from phenes.contexts import Answer
 from tests.laws.statistics import once, population
 
 from . import enumerable as small
@@ -22,15 +22,15 @@ def seen_batch(n=6):
     c = jnp.arange(n) % 3
     return Batch(
         theta=None,
-        x=Answered(c.astype(float), jnp.zeros(n, int)),
+        x=Answer(c.astype(float), jnp.zeros(n, int)),
         f=MEANS[c] + jnp.linspace(-1.0, 1.0, n),
     )
 
 
-def test_within_weighs_each_context_by_itself():
+def test_per_context_weighs_each_context_by_itself():
     f = jnp.array([1.0, 3.0, 100.0, 102.0])
-    np.testing.assert_allclose(contexts.within(weightings.standardise, 2)(f), [-1, 1, -1, 1])
-    np.testing.assert_allclose(contexts.within(weightings.value, 2)(f), [-2, 2, -2, 2])
+    np.testing.assert_allclose(contexts.per_context(weightings.standardise, 2)(f), [-1, 1, -1, 1])
+    np.testing.assert_allclose(contexts.per_context(weightings.value, 2)(f), [-2, 2, -2, 2])
 
 
 def test_repeats_come_in_a_row():
@@ -44,14 +44,14 @@ def test_repeats_come_in_a_row():
     assert not np.allclose(theta.log_probs[0], theta.log_probs[1])
 
 
-def test_within_learns_what_a_global_mean_cannot_see():
+def test_per_context_learns_what_a_global_mean_cannot_see():
     """Contexts differ by far more than answers do."""
     worth = jnp.array([[0.0, 1.0], [101.0, 100.0]])
     problem = phenes.OIU(contexts.Draw(), lambda x: worth[x.context.astype(int), x.answer])
     q = contexts.DirichletPolicy(
         contexts.Table(jnp.zeros((2, 2))), contexts.Cases(jnp.arange(2)), repeats=4
     )
-    weigh = contexts.within(weightings.value, 4)
+    weigh = contexts.per_context(weightings.value, 4)
     strategy = phenes.es(
         problem.p, estimators.phenotype, weigh, optax.sgd(1.0), 16, metric=phenes.metric.plain
     )
@@ -82,14 +82,14 @@ def test_a_failed_evaluation_counts_nothing():
     weights = contexts.Baseline(contexts.Constant(1.0), optax.sgd(0.1))
     np.testing.assert_allclose(weights(None, None, batch), [0, 0, 0, 0, 1, 2])
     assert np.isfinite(weights.observe(None, None, batch).model.value)
-    np.testing.assert_allclose(contexts.as_it_is(batch.f), [1, 0, 0, 1, 2, 3])
+    np.testing.assert_allclose(contexts.raw(batch.f), [1, 0, 0, 1, 2, 3])
 
 
 def test_belief_stays_finite_when_the_policy_is_sure():
     q = contexts.DirichletPolicy(
         contexts.Table(jnp.array([[40.0, -40.0]])), contexts.Cases(jnp.zeros(1))
     )
-    x = Answered(jnp.zeros(2), jnp.array([0, 1]))
+    x = Answer(jnp.zeros(2), jnp.array([0, 1]))
     weigh = once(lambda f: contexts.belief(contexts.Draw(), q, small.batch_of(x)._replace(f=f)))
     for f in (0.0, 1.0):
         w = weigh(jnp.full(2, f))
@@ -124,6 +124,27 @@ def test_weighed_lets_both_of_its_parts_learn():
     np.testing.assert_allclose(small.flat(weighed), small.flat(expected), rtol=1e-9)
 
 
+def test_a_baseline_has_not_seen_the_generation_that_it_judges():
+    """g = estimator(p, q, batch, f - v(c)) with the v of past generations; then v learns."""
+    q, p = small.table_policy(), contexts.Draw()
+    value = jnp.array([0.5, -1.0, 2.0])
+    weighed = contexts.Weighed(
+        estimators.phenotype, contexts.Baseline(contexts.Table(value), optax.sgd(1.0))
+    )
+
+    @once
+    def generation(key):
+        batch = population(q, p, key, 12)
+        batch = batch._replace(f=3.0 + jnp.arange(12.0))
+        g, after = weighed.step(p, q, batch, batch.f)
+        before = value[batch.x.context.astype(int)]
+        return g, estimators.phenotype(p, q, batch, batch.f - before), after.weights.model.rows
+
+    g, expected, learnt = generation(jax.random.key(3))
+    assert np.all(np.abs(learnt - value) > 0.1)  # the generation would have changed all weights
+    np.testing.assert_allclose(small.flat(g), small.flat(expected), rtol=1e-12, atol=1e-14)
+
+
 def test_belief_with_more_doubt():
     """The same where the policy is less sure than that, and never beyond 1 / doubt."""
     q, p = small.table_policy(), contexts.Draw()
@@ -141,9 +162,12 @@ def test_belief_with_more_doubt():
     [
         (lambda: contexts.Belief(0.0), "doubt must be positive"),
         (lambda: contexts.Belief([0.1, 0.2]), "doubt must have shape"),
-        (lambda: contexts.within(weightings.value, 1), "repeats must be at least 2"),
-        (lambda: contexts.within("value", 2), "weighting must be a function"),
-        (lambda: contexts.within(weightings.value, 2)(jnp.zeros(3)), "multiple of the 2 repeats"),
+        (lambda: contexts.per_context(weightings.value, 1), "repeats must be at least 2"),
+        (lambda: contexts.per_context("value", 2), "weighting must be a function"),
+        (
+            lambda: contexts.per_context(weightings.value, 2)(jnp.zeros(3)),
+            "multiple of the 2 repeats",
+        ),
         (lambda: contexts.Baseline("mean", optax.sgd(0.1)), "model must be a function"),
         (lambda: contexts.Baseline(contexts.Constant(0.0), "sgd"), "optimiser must be an optax"),
         (lambda: contexts.Weighed("phenotype", contexts.belief), "estimator must be a function"),

@@ -74,7 +74,7 @@ def dirichlet(estimator: Any, weights: Callable[[Task, Point], Any], width: int 
     """
 
     def build(task: Task, at: Point) -> Learner:
-        problem = phenes.OIU(contexts.Draw(), contexts.right)
+        problem = phenes.OIU(contexts.Draw(), contexts.is_correct)
         strategy = contexts.learner(problem.p, estimator, weights(task, at), optax.sgd(at["rate"]))
 
         def start(key):
@@ -115,13 +115,13 @@ def over_weights(estimator: Callable[[int], Any]) -> Build:
 
     def build(task: Task, at: Point) -> Learner:
         theta, logits = contexts.flatten(linear(task.features, task.labels))
-        problem = phenes.OIU(contexts.NetworkPolicy(logits, task.source), contexts.right)
+        problem = phenes.OIU(contexts.NetworkPolicy(logits, task.source), contexts.is_correct)
         weighed = contexts.Weighed(estimator(theta.size), by_belief(task, at))
         optimiser = optax.sgd(at["rate"])
         strategy = phenes.es(
             problem.p,
             weighed,
-            contexts.as_it_is,
+            contexts.raw,
             optimiser,
             POPSIZE,
             metric=metric.plain,
@@ -159,7 +159,7 @@ def mixture(estimator: Any, weights: Callable[[Task, Point], Any]) -> Build:
     """Gate and experts learnt together from what was heard."""
 
     def build(task: Task, at: Point) -> Learner:
-        problem = phenes.OIU(contexts.Hear(), contexts.right)
+        problem = phenes.OIU(contexts.HiddenExpert(), contexts.is_correct)
         strategy = contexts.learner(
             problem.p, estimator, weights(task, at), optax.adam(at["rate"]), POPSIZE
         )
@@ -178,7 +178,7 @@ def told(task: Task, at: Point) -> Learner:
     however many rounds lie between.
     """
     rows = task.source.rows
-    data = contexts.Answered(rows.c, rows.hidden.astype(jnp.int32))
+    data = contexts.Answer(rows.c, rows.hidden.astype(jnp.int32))
 
     def advance(key, q, rounds):
         return contexts.em(q, data, optax.adam(at["rate"]), sweeps=1, steps=4)[0], jnp.ones(())

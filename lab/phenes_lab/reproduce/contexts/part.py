@@ -183,7 +183,7 @@ def variance(
 def _compare(settings: Settings, q: Any, key: PRNGKeyArray) -> dict[str, Array]:
     if isinstance(q, contexts.Mixture):
         found = diagnostics.compare(
-            contexts.Hear(), q, *_population(settings, contexts.Hear(), q, key)
+            contexts.HiddenExpert(), q, *_population(settings, contexts.HiddenExpert(), q, key)
         )
         return {"genotype": found.gain, "effective": found.effective}
     each = [_by_total(settings, q, total, key) for total in settings.totals]
@@ -217,5 +217,5 @@ def _population(settings: Settings, p: Any, q: Any, key: PRNGKeyArray) -> tuple[
     xi = q.draw(for_xi, settings.batch)
     theta = jax.vmap(q.push)(xi)
     x = realise(p, for_x, theta)
-    batch = Batch(theta=theta, x=x, xi=xi, f=jax.vmap(contexts.right)(x), key=for_estimator)
+    batch = Batch(theta=theta, x=x, xi=xi, f=jax.vmap(contexts.is_correct)(x), key=for_estimator)
     return batch, contexts.belief(p, q, batch)

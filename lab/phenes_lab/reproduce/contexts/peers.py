@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from phenes.contexts import Answered, right
+from phenes.contexts import Answer, is_correct
 from phenes_lab.reproduce.contexts.data import Split
 from phenes_lab.reproduce.contexts.learners import Learner, Point, Task
 
@@ -24,7 +24,7 @@ def _by_round(task: Task, act: Any, update: Any) -> Learner:
         context = task.source(where)
         log_probs = act(W, context.c)
         answer = jax.random.categorical(which, log_probs)
-        f = right(Answered(context, answer))
+        f = is_correct(Answer(context, answer))
         return W + update(W, context.c, answer, f, log_probs)[:, None] * context.c[None], f
 
     def advance(key, state, rounds):
