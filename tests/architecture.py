@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 # Lowest first: a room imports from rows before its own, never from its own or a later one.
 LAYERS = (
-    ("_version", "_extras", "_trees", "checks"),
-    ("_random", "_batching", "triangular"),
-    ("special", "covariance", "metric", "batch"),
-    ("laws", "weightings"),
+    ("_version", "_extras", "_cores", "_trees", "_validate", "batch"),
+    ("_arrays", "_random", "_batching", "protocols", "triangular"),
+    ("special", "covariance", "metric", "weightings"),
+    ("laws",),
     ("search",),
     ("_score",),
     ("inputs",),

@@ -12,9 +12,8 @@ KNOWN = {
     "facade": {
         "phenes.rl.tabular.learners",
         "phenes.rl.tabular.training",
-        "phenes.rl.training.generation",
+        "phenes.rl.problems.network",
     },
-    "laboratory": {"phenes.rl.rollouts.physics.threads"},
     "private": {"phenes.execution.affinity"},
     "strangers": {
         "phenes.rl.tabular.picture",

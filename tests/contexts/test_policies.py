@@ -182,7 +182,10 @@ class Silent(eqx.Module):
             lambda: contexts.DirichletPolicy(LINEAR, lambda key: ()),
             "floating-point numbers, got none",
         ),
-        (lambda: contexts.DirichletPolicy(LINEAR, SOURCE, repeats=0), "repeats must be an integer"),
+        (
+            lambda: contexts.DirichletPolicy(LINEAR, SOURCE, repeats=0),
+            "repeats must be a whole number",
+        ),
         (
             lambda: contexts.DirichletPolicy(LINEAR, SOURCE, repeats=2).draw(jax.random.key(0), 3),
             "multiple of the 2 repeats",
@@ -221,11 +224,11 @@ class Silent(eqx.Module):
         ),
         (
             lambda: contexts.em(small.mixture(), TestEM.data, optax.sgd(0.1), sweeps=0),
-            "sweeps must be an integer",
+            "sweeps must be a whole number",
         ),
         (
             lambda: contexts.em(small.mixture(), TestEM.data, optax.sgd(0.1), sweeps=1, steps=0),
-            "steps must be an integer",
+            "steps must be a whole number",
         ),
     ],
 )

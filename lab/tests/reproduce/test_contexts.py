@@ -116,11 +116,11 @@ class TestSettings:
         [
             ({"methods": ("magic",)}, "methods must be of"),
             ({"sets": ("mnist",)}, "sets must be of"),
-            ({"rounds": 0}, "rounds must be an integer"),
+            ({"rounds": 0}, "rounds must be a whole number"),
             ({"rounds": 1500, "points": 10}, "rounds must be a multiple"),
             ({"totals": ()}, "totals must hold"),
             ({"totals": (-1.0,)}, "totals must be positive"),
-            ({"experts": 1}, "experts must be an integer"),
+            ({"experts": 1}, "experts must be a whole number"),
         ],
     )
     def test_wrong(self, wrong, words):

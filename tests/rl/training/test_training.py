@@ -353,7 +353,7 @@ def test_wrong_arguments(tmp_path):
         short(preset="best")
     with pytest.raises(ValueError, match="popsize must be even"):
         short(preset="paper-es", popsize=7)
-    with pytest.raises(ValueError, match="hidden must be an integer"):
+    with pytest.raises(ValueError, match="hidden must be a whole number"):
         short(hidden=(8, 0))
     with pytest.raises(ValueError, match="sigma must be positive"):
         short(sigma=-1)
