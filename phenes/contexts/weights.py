@@ -219,7 +219,7 @@ class Weighed(eqx.Module):
 
     Parameters
     ----------
-    estimator : Estimator or LearningEstimator
+    estimator : Estimator
         Such as `phenes.estimators.phenotype`; it may learn from past generations.
     weights : callable
         (p, q, batch) -> w [n], such as `belief` or a `Baseline`; it may learn too (`observe`).
@@ -228,7 +228,7 @@ class Weighed(eqx.Module):
     estimator: Any  # as given, or wrapped by _part
     weights: Any
 
-    def __init__(self, estimator: Estimator | LearningEstimator, weights: ContextWeights):
+    def __init__(self, estimator: Estimator, weights: ContextWeights):
         self.estimator = _part(
             _validate.function("estimator", estimator, "phenes.estimators.phenotype")
         )
@@ -264,7 +264,7 @@ def _part(part: Any) -> Any:
 
 def learner(
     p: InputLaw,
-    estimator: Estimator | LearningEstimator,
+    estimator: Estimator,
     weights: ContextWeights,
     optimiser: optax.GradientTransformation,
     popsize: int = 1,
@@ -275,7 +275,7 @@ def learner(
     ----------
     p : InputLaw
         `Draw()`, `HiddenExpert()` or a `NetworkPolicy`.
-    estimator : Estimator or LearningEstimator
+    estimator : Estimator
         Such as `phenes.estimators.phenotype`.
     weights : callable
         (p, q, batch) -> w [n], such as `belief` or a `Baseline`.
