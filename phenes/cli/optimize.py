@@ -185,11 +185,9 @@ def _numbers(option: str, text: str) -> Any:
 
     value, star, times = text.partition("*")
     try:
-        return (
-            np.full(int(times), float(value))
-            if star
-            else np.array([float(part) for part in text.split(",")])
-        )
+        if star:
+            return np.full(int(times), float(value))
+        return np.array([float(part) for part in text.split(",")])
     except ValueError:
         raise typer.BadParameter(
             f"{option} must be numbers with commas between, or number*dimension, got {text!r}"

@@ -47,8 +47,9 @@ def writable(folder: Path) -> None:
 
 @contextlib.contextmanager
 def progress(title: str) -> Iterator[Callable[..., None]]:
-    """A bar with the time left, on stderr: stdout is for results. Call what it yields with (done,
-    total) and, if you like, a new title.
+    """A bar with the time left, on stderr: stdout is for results.
+
+    Call what it yields with (done, total) and, if you like, a new title.
     """
     from rich.console import Console
     from rich.progress import (

@@ -31,7 +31,8 @@ def reached(evaluations: np.ndarray, curve: np.ndarray, target: float) -> int | 
 class Score:
     """Of one method: quartiles over the seeds of the last regret, and the evaluations after which a
     quarter, half and three quarters of the runs are within the target (None: not in this
-    budget)."""
+    budget).
+    """
 
     regret: tuple[float, ...]
     evaluations: tuple[int | None, ...]

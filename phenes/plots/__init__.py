@@ -1,5 +1,7 @@
-"""Pictures. Here what they share: a colour for each method, a median with its band; beside it a
-file for each picture.
+"""Pictures, of arrays and of whatever has the attributes that are drawn.
+
+Here what they share: a colour for each method, a median with its band, and how they are saved.
+`convergence` draws one optimisation, `notebook` has a figure that notebooks show.
 """
 
 from pathlib import Path
@@ -25,16 +27,47 @@ STYLE: dict[Any, Any] = {
     "legend.frameon": False,
 }
 
+__all__ = ["band", "save"]
+
 
 def band(ax: Axes, x: np.ndarray, runs: np.ndarray, method: str, label: str) -> None:
-    """The median of `runs` [seeds, len(x)] with the quartiles around it."""
+    """The median of several runs, with the quartiles around it.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+        Where it is drawn.
+    x : array [n]
+        Such as the evaluations after each update.
+    runs : array [seeds, n]
+        One row for each run.
+    method : str
+        "ES" or "PAES": the colour.
+    label : str
+        For the legend.
+    """
     low, middle, high = np.quantile(runs, [0.25, 0.5, 0.75], axis=0)
     ax.fill_between(x, low, high, color=COLOURS[method], alpha=0.25, linewidth=0)
     ax.plot(x, middle, color=COLOURS[method], linewidth=2, label=label)
 
 
 def save(figure: Figure, path: Path, dpi: int = 130) -> Path:
-    """Written without a trace of when or with what: the same data give the same file."""
+    """Save a figure, without a trace of when or with what: the same data give the same file.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+        What is written.
+    path : pathlib.Path
+        Its ending says in which format.
+    dpi : int
+        Dots per inch.
+
+    Returns
+    -------
+    pathlib.Path
+        The path.
+    """
     with matplotlib.rc_context(STYLE):
         figure.savefig(path, dpi=dpi, facecolor="white", metadata={"Software": None})
     return path

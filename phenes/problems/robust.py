@@ -1,5 +1,6 @@
-"""Published problems with noise on the inputs, with their robust optima: four that Frohlich et al.
-(2020) collected, and one more.
+"""Published problems with noise on the inputs, with their robust optima.
+
+Four that Frohlich et al. (2020) collected, and one more.
 
 Here everything is MAXIMISED, as in the literature: g(theta) = E f(theta + sigma z), z ~ N(0, I),
 theta in a box, g* = max g. For `phenes.minimize` take `problem.minimised`, which is -f. What makes
@@ -27,13 +28,28 @@ INTERIOR = 64  # of Gauss-Legendre between the ends of the box, where inputs are
 
 @dataclass(frozen=True)
 class RobustProblem:
-    """Maximise E f(x), x = theta + sigma z. Call it on x [..., d] for f [...], in the precision and
-    library of x.
+    """Maximise E f(x), x = theta + sigma z. Call it on x [..., d] for f [...].
 
-    box: lower and upper corner. optimum, value: the robust optimum and g there. nominal: the
-    optimum of f itself in the box.
-    clipped: realised inputs are moved into the box before f is evaluated, as a machine with end
-    stops would.
+    f is in the precision and library of x, NumPy or JAX.
+
+    Parameters
+    ----------
+    name : str
+        What it is called.
+    f : callable
+        (array namespace, x_1 [...], ..., x_d [...]) -> f [...].
+    box : pair of tuples
+        Lower and upper corner.
+    sigma : float
+        Standard deviation of the input noise.
+    optimum : tuple of d floats
+        The robust optimum.
+    value : float
+        g there.
+    nominal : tuple of d floats
+        The optimum of f itself in the box.
+    clipped : bool
+        Are realised inputs moved into the box before f is evaluated, as by end stops?
     """
 
     name: str
@@ -47,6 +63,7 @@ class RobustProblem:
 
     @property
     def dim(self) -> int:
+        """Number of coordinates of theta."""
         return len(self.box[0])
 
     @property
@@ -72,11 +89,31 @@ class RobustProblem:
         return self.f(xp, *coordinates)
 
     def minimised(self, x: Any) -> Any:
-        """-f, for those that minimise."""
+        """-f, for those that minimise.
+
+        Parameters
+        ----------
+        x : array [..., d]
+            Realised inputs.
+
+        Returns
+        -------
+        array [...]
+        """
         return -self(x)
 
     def robust_value(self, theta: Any) -> Any:
-        """g(theta) for theta [..., d], by product quadrature: an error below 1e-8."""
+        """E f at theta by product quadrature, with an error below 1e-8.
+
+        Parameters
+        ----------
+        theta : array [..., d]
+            Intended inputs.
+
+        Returns
+        -------
+        array [...]
+        """
         theta = np.asarray(theta, float)
         if theta.ndim == 0 or theta.shape[-1] != self.dim:
             raise ValueError(
@@ -87,7 +124,17 @@ class RobustProblem:
         return np.array(values).reshape(theta.shape[:-1])[()]
 
     def regret(self, theta: Any) -> Any:
-        """How far E f stays below the best, at theta [..., d]."""
+        """How far E f stays below the best.
+
+        Parameters
+        ----------
+        theta : array [..., d]
+            Intended inputs.
+
+        Returns
+        -------
+        array [...]
+        """
         return self.value - self.robust_value(theta)
 
     def _expected(self, theta: np.ndarray) -> float:
@@ -103,9 +150,7 @@ class RobustProblem:
         return centre + self.sigma * nodes, weights
 
     def _clipped_rule(self, axis: int, centre: float) -> tuple[np.ndarray, np.ndarray]:
-        """What falls outside sits at the ends with its probability; f has a kink there, so the
-        inside is integrated by itself.
-        """
+        """What falls outside sits at the ends; f has a kink there, so the inside goes alone."""
         low, high = self.box[0][axis], self.box[1][axis]
         nodes, weights = _legendre(INTERIOR)
         inside = 0.5 * (low + high) + 0.5 * (high - low) * nodes
@@ -189,8 +234,9 @@ BELLS = (
 
 
 def _bells(xp: Any, x: Any) -> Any:
-    """sum_i a_i exp(-(x - c_i)^2 / (2 l_i^2)), a function of the spaces of two kernels (Assael,
-    Wang and de Freitas, 2014).
+    """sum_i a_i exp(-(x - c_i)^2 / (2 l_i^2)).
+
+    A function of the spaces of two kernels (Assael, Wang and de Freitas, 2014).
     """
     return sum(
         a * xp.exp(-((x - c) ** 2) / (2 * width**2)) for width, bells in BELLS for c, a in bells

@@ -1,5 +1,6 @@
-"""One page on this machine that follows a run. Nothing is fetched from elsewhere, and nobody
-elsewhere can fetch it.
+"""One page on this machine that follows a run.
+
+Nothing is fetched from elsewhere, and nobody elsewhere can fetch it.
 """
 
 import json

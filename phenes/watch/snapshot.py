@@ -59,8 +59,9 @@ class Reader:
         return plain(said | {"curve": curve(parts)})
 
     def _thinned(self, keys: list[str]) -> list[dict[str, np.ndarray]]:
-        """Every second, fourth, ... generation of a long run, and the last: those once read stay
-        among the chosen.
+        """Every second, fourth, ... generation of a long run, and the last.
+
+        What was read once stays among the chosen.
         """
         stride = 1 << max(len(keys) // POINTS, 1).bit_length() - 1
         chosen = keys[::stride] + keys[-1:] * ((len(keys) - 1) % stride != 0)
@@ -71,9 +72,7 @@ class Reader:
 
 
 def curve(parts: list[dict[str, np.ndarray]]) -> dict[str, list[float]]:
-    """E f with its error, the step beside the noise, and what conditioning on x gains: 1 + C /
-    S.
-    """
+    """E f with its error, the step beside the noise, and the gain of conditioning on x, 1 + C/S."""
     columns: dict[str, list[float]] = {
         name: [] for name in ("nfev", "fun", "fun_se", "f_median", "step", "noise", "gain")
     }
@@ -91,6 +90,7 @@ def curve(parts: list[dict[str, np.ndarray]]) -> dict[str, list[float]]:
 
 
 def plain(value: Any) -> Any:
+    """What JSON can hold: lists and numbers of Python, None for what is not finite."""
     if isinstance(value, dict):
         return {name: plain(entry) for name, entry in value.items()}
     if isinstance(value, list | tuple | np.ndarray):

@@ -11,10 +11,24 @@ import numpy as np
 
 
 class TensorBoard:
-    """A callback that writes what it hears of to event files in `folder`, on disk when it returns.
+    """A callback that writes event files for TensorBoard, on disk when it returns.
 
-    phenes.minimize(f, ..., callback=TensorBoard("out/board"))                    over evaluations
-    phenes.rl.train("CartPole-v1", progress=TensorBoard("out/board").training)    over generations
+    Parameters
+    ----------
+    folder : str or pathlib.Path
+        Where the event files go: `tensorboard --logdir FOLDER`.
+
+    Raises
+    ------
+    ValueError
+        If the package tensorboard is not installed.
+
+    Examples
+    --------
+    Over evaluations, and over the generations of a training::
+
+        phenes.minimize(f, ..., callback=TensorBoard("out/board"))
+        phenes.rl.train("CartPole-v1", progress=TensorBoard("out/board").training)
     """
 
     def __init__(self, folder: str | Path):
@@ -43,7 +57,15 @@ class TensorBoard:
         self.write(result.nfev, values)
 
     def training(self, done: int, total: int, curve: Any) -> None:
-        """The generations of `train` that are new since the last call."""
+        """Write the generations of `phenes.rl.train` that are new since the last call.
+
+        Parameters
+        ----------
+        done, total : int
+            Generations; not used.
+        curve : Curve or None
+            The learning curve so far; tables have none.
+        """
         if curve is None:  # tables have none
             return
         signal = curve.signal()
@@ -61,7 +83,15 @@ class TensorBoard:
         self.file.flush()
 
     def write(self, step: int, values: Mapping[str, Any]) -> None:
-        """Anything else, for callbacks of your own. What is not finite is left out."""
+        """Write anything else, for callbacks of your own.
+
+        Parameters
+        ----------
+        step : int
+            The place on the horizontal axis.
+        values : mapping of str to float
+            By name; what is not finite is left out.
+        """
         self._add(step, values)
         self.file.flush()
 

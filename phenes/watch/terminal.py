@@ -9,6 +9,7 @@ from phenes.store import Store
 
 
 def runs(store: Store) -> Table:
+    """The list of the runs in a file."""
     table = Table(
         "run",
         "of",
@@ -41,14 +42,7 @@ def one(snapshot: dict[str, Any]) -> Table:
     )
     curve = snapshot["curve"]
     rows = [
-        (
-            "status",
-            (
-                f"{snapshot['status']}, {snapshot['phase']}"
-                if snapshot["phase"]
-                else snapshot["status"]
-            ),
-        ),
+        ("status", ", ".join(filter(None, (snapshot["status"], snapshot["phase"])))),
         ("E f", f"{_number(_last(curve['fun']))} ± {_number(_last(curve['fun_se']), 2)}"),
         (
             "evaluations",
@@ -59,14 +53,7 @@ def one(snapshot: dict[str, Any]) -> Table:
             "step / noise",
             f"{_number(_last(curve['step']), 3)} / {_number(_last(curve['noise']), 3)}",
         ),
-        (
-            "gain",
-            (
-                "unbounded: the search is narrower than the noise by far"
-                if curve["gain"] and curve["gain"][-1] is None
-                else _number(_last(curve["gain"]), 3)
-            ),
-        ),
+        ("gain", _gain(curve["gain"])),
         ("recommended theta", _vector(snapshot["mean"])),
         ("started", f"{snapshot['started']}, version {snapshot['version']}"),
         *((f"  {name}", str(value)) for name, value in snapshot["settings"].items()),
@@ -74,6 +61,12 @@ def one(snapshot: dict[str, Any]) -> Table:
     for name, value in rows:
         table.add_row(Text(name), Text(value if len(value) <= 300 else value[:300] + " ..."))
     return table
+
+
+def _gain(values: list[Any]) -> str:
+    if values and values[-1] is None:
+        return "unbounded: the search is narrower than the noise by far"
+    return _number(_last(values), 3)
 
 
 def _last(values: list[Any]) -> float | None:

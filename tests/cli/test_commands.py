@@ -215,7 +215,9 @@ from phenes.cli import main
 try:
     main(["--help"])
 except SystemExit:
-    print(*(m for m in set(sys.modules) - before if m.split(".")[0] in ("jax", "matplotlib", "scipy", "numpy", "phenes")), file=sys.stderr)
+    heavy = ("jax", "matplotlib", "scipy", "numpy", "phenes")
+    new = set(sys.modules) - before
+    print(*(m for m in new if m.split(".")[0] in heavy), file=sys.stderr)
 """
     assert all(name.startswith("phenes.cli") for name in python(code).stderr.split())
 

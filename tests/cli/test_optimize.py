@@ -10,6 +10,8 @@ import pytest
 import phenes
 from phenes.cli.optimize import table
 from phenes.optimizer.result import Failing
+from phenes.store import Store
+from phenes.watch.snapshot import Reader
 from tests.cli.calling import call, one_line
 
 MODULE = """
@@ -95,6 +97,34 @@ def test_an_experiment_that_realises_x(module, capsys):
     code, out, err = call(capsys, "optimize", "designs:lab", *options)
     assert code == 0, err
     assert json.loads(out.splitlines()[-1])["x"] == pytest.approx([1, -2], abs=0.02)
+
+
+def test_a_checkpoint_is_gone_on_with(module, capsys, tmp_path):
+    """The second call finds the run of the first in the file: one run, 200 evaluations in all."""
+    file = tmp_path / "kept.db"
+
+    def optimize(budget):
+        options = ("--x0", "0,0", "--sigma0", 0.5, "--noise", 0.1, "--seed", 3, "--verify", 0)
+        command = ("optimize", "designs:f", *options, "--checkpoint", file, "--budget", budget)
+        code, out, err = call(capsys, *command, "--json")
+        assert code == 0, err
+        with Store(file, create=False) as store:
+            stored = [Reader(store[about.id]).snapshot()["done"] for about in store.runs()]
+        return json.loads(out.splitlines()[-1])["nfev"], stored
+
+    assert optimize(100) == (100, [100])
+    assert optimize(200) == (200, [200])
+
+
+def test_without_a_checkpoint_every_call_is_a_run_unless_resumed(module, capsys, tmp_path):
+    def optimize(*more):
+        options = ("--x0", "0,0", "--sigma0", 0.5, "--budget", 40, "--seed", 3, "--out", tmp_path)
+        code, _, err = call(capsys, "optimize", "designs:f", *options, *more)
+        assert code == 0, err
+        with Store(tmp_path / "runs.db", create=False) as store:
+            return len(store.runs())
+
+    assert [optimize(), optimize(), optimize("--resume")] == [1, 2, 2]
 
 
 WRONG = {

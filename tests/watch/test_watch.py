@@ -142,11 +142,41 @@ def test_the_page_is_self_contained_and_for_this_machine_only(path):
         assert "default-src 'none'" in headers["Content-Security-Policy"]
         data = json.loads(fetch(f"{address}/data.json")[0])
         assert (data["id"], data["done"]) == (2, 400)
-        for bad, code in ((f"{address}/../etc/passwd", 404), (address, 403)):
-            with pytest.raises(urllib.error.HTTPError) as error:
-                fetch(bad, Host="evil.example" if code == 403 else "127.0.0.1")
-            assert error.value.code == code
-            error.value.close()
+        assert refused(address, Host="evil.example") == 403
+
+
+def refused(address, **headers):
+    """The code of the error that comes back."""
+    with pytest.raises(urllib.error.HTTPError) as error:
+        fetch(address, **{"Host": "127.0.0.1"} | headers)
+    error.value.close()
+    return error.value.code
+
+
+def test_the_page_is_served_on_this_machine_alone(path):
+    """Not on 0.0.0.0, which 127.0.0.1 reaches too."""
+    with serve(path, None) as server:
+        assert server.server_address[0] == "127.0.0.1"
+
+
+def test_no_file_is_served(path):
+    """Neither what lies beside the file of runs, nor the file itself, nor the page by its name."""
+    (path.parent / "beside.txt").write_text("secret")
+    names = [
+        path.name,
+        "beside.txt",
+        "page.html",
+        "server.py",
+        "../etc/passwd",
+        "/etc/passwd",
+        "%2e%2e/%2e%2e/etc/passwd",
+        f"{path}",
+        f"data.json/../{path.name}",
+        f"?file={path.name}",
+        "data.json?x",
+    ]
+    with page(path) as address:
+        assert [refused(f"{address}/{name}") for name in names] == [404] * len(names)
 
 
 @pytest.mark.skipif(

@@ -15,18 +15,21 @@ from phenes.problems.coco.instances import Instance, make_instance
 
 
 class Problem(eqx.Module):
-    """A minimisation problem: call it on one point x [dim] to get its value, a scalar of the dtype
-    of x.
+    """A minimisation problem: call it on one point x [dim] to get its value, in the dtype of x.
 
     The data of the instance are array leaves and the rest is static, so a jitted function that
     takes a problem as argument compiles once per function and dimension, whatever the instance. The
     leaves live on the host in float64 and are cast to the dtype of x, so one problem serves all
     precisions.
 
-    Attributes:
-        function: number of the function, 1 to 24.
-        dim: number of variables.
-        data: random data of the instance.
+    Parameters
+    ----------
+    function : int
+        Number of the function, 1 to 24.
+    dim : int
+        Number of variables.
+    data : Instance
+        Random data of the instance.
     """
 
     function: int = eqx.field(static=True)
@@ -54,9 +57,7 @@ class Problem(eqx.Module):
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """Lower and upper end of the search interval of every variable; points outside can be
-        evaluated as well.
-        """
+        """Lower and upper end of every variable; points outside can be evaluated as well."""
         return (-5.0, 5.0)
 
     def __call__(self, x: ArrayLike) -> Array:
@@ -69,18 +70,35 @@ class Problem(eqx.Module):
 
 
 def bbob(function: int, dim: int, instance: int = 1) -> Problem:
-    """Makes a problem of the noiseless BBOB suite, equal to the one of the COCO platform.
+    """Make a problem of the noiseless BBOB suite, equal to the one of the COCO platform.
 
-    Args:
-        function: number of the function, 1 to 24.
-        dim: number of variables, at least 2.
-        instance: number of the instance, at least 1; instances differ in their optima and rotations.
+    Parameters
+    ----------
+    function : int
+        Number of the function, 1 to 24.
+    dim : int
+        Number of variables, at least 2.
+    instance : int
+        Number of the instance, at least 1; instances differ in their optima and rotations.
 
-    Returns:
-        The problem; the same object when asked for again, as long as it is in the cache.
+    Returns
+    -------
+    Problem
+        The same object when asked for again, as long as it is in the cache.
 
-    Raises:
-        ValueError: if an argument is not an integer or out of range.
+    Raises
+    ------
+    ValueError
+        If an argument is not a whole number, or out of range.
+
+    Examples
+    --------
+    >>> from phenes.problems import bbob
+    >>> problem = bbob(1, dim=3)
+    >>> problem.name
+    'f1 sphere'
+    >>> bool(abs(problem(problem.x_opt) - problem.f_opt) < 1e-4)
+    True
     """
     number = _validate.whole(function)
     if number not in FUNCTIONS:

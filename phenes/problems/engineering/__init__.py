@@ -1,8 +1,11 @@
-"""Problems that engineers recognise, each with a simulator, the tolerances of its production, a
-specification and the usual design.
+"""Problems that engineers recognise.
+
+Each has a simulator, the tolerances of its production, a specification and the usual design::
 
     problem = engineering.FILTER
-    result = phenes.maximize(problem, problem.x0, problem.sigma0, problem.noise, vectorized=True, budget=problem.budget)
+    result = phenes.maximize(
+        problem, problem.x0, problem.sigma0, problem.noise, vectorized=True, budget=problem.budget
+    )
     problem.assess(result.x)       # E f, yield and p95 on 20,000 fresh builds
     problem.design(result.x)       # what goes on the drawing
 

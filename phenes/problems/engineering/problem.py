@@ -1,5 +1,6 @@
-"""What the engineering problems have in common: a simulator, the tolerances of production, a
-specification, and the usual design.
+"""What the engineering problems have in common.
+
+A simulator, the tolerances of production, a specification, and the usual design.
 """
 
 from collections.abc import Callable
@@ -13,8 +14,16 @@ SEED = 20_260_101  # of the fresh draws by which designs are judged; no search u
 
 
 class Readings(NamedTuple):
-    """Of builds, each [...]: the value, whether it is within the specification, and how bad it is
-    in the unit of the problem.
+    """What the simulator says of builds.
+
+    Parameters
+    ----------
+    f : array [...]
+        The value.
+    passes : boolean array [...]
+        Is it within the specification?
+    penalty : array [...]
+        How bad it is, in the unit of the problem.
     """
 
     f: Any
@@ -23,10 +32,18 @@ class Readings(NamedTuple):
 
 
 class Assessment(NamedTuple):
-    """A design by `draws` fresh builds. mean, se: E f and its standard error. share: of builds
-    within the specification (the yield).
+    """A design, judged by fresh builds.
 
-    p95: what 95 % of the builds stay below, of the problem's `penalty`.
+    Parameters
+    ----------
+    mean, se : float
+        E f and its standard error.
+    share : float
+        Of builds within the specification: the yield.
+    p95 : float
+        What 95 % of the builds stay below, of the problem's penalty.
+    draws : int
+        How many builds there were.
     """
 
     mean: float
@@ -40,12 +57,34 @@ class Assessment(NamedTuple):
 class EngineeringProblem:
     """Maximise E f(x), x = theta + noise. Call it on builds x [..., d] for f [...].
 
-    noise: a standard deviation for each coordinate [d], or a covariance [d, d]. x0, sigma0: where a
-    search begins and how wide.
-    nominal: what is designed without thinking of tolerances; screened: the best of many such
-    designs, where it is usual to make many.
-    design: from coordinates to what is on the drawing. unit: of the penalty. optimum, value: the
-    best theta known and E f there; exact: it is proven, not only found.
+    Parameters
+    ----------
+    name : str
+        What it is called.
+    simulate : callable
+        x [..., d] -> Readings.
+    unit : str
+        Of the penalty.
+    design : callable
+        From coordinates [d] to what is on the drawing.
+    noise : array [d] or [d, d]
+        A standard deviation for each coordinate, or a covariance.
+    x0, sigma0 : array [d]
+        Where a search begins, and how wide.
+    nominal : array [d]
+        What is designed without thinking of tolerances.
+    optimum : array [d]
+        The best theta known.
+    value : float
+        E f there.
+    budget : int
+        Builds that a search may make.
+    bounds : array [d, 2], optional
+        Of theta.
+    exact : bool
+        Is the optimum proven, not only found?
+    screened : array [d], optional
+        The best of many nominal designs, where it is usual to make many.
     """
 
     name: str
@@ -65,34 +104,89 @@ class EngineeringProblem:
 
     @property
     def dim(self) -> int:
+        """Number of coordinates of theta."""
         return self.x0.size
 
     @property
     def cov(self) -> np.ndarray:
-        """[d, d], of x around theta."""
+        """Covariance of x around theta, [d, d]."""
         return self.noise if self.noise.ndim == 2 else np.diag(self.noise**2)
 
     def __call__(self, x: Any) -> Any:
         return self.measure(x).f
 
     def measure(self, x: Any) -> Readings:
-        """All that the simulator says of builds x [..., d]."""
+        """All that the simulator says of builds.
+
+        Parameters
+        ----------
+        x : array [..., d]
+            What was built.
+
+        Returns
+        -------
+        Readings
+            Its arrays have the leading axes of x.
+
+        Raises
+        ------
+        ValueError
+            If x has another number of coordinates, or is not finite.
+        """
         return self.simulate(self._checked("x", x))
 
     def minimised(self, x: Any) -> Any:
-        """-f, for those that minimise."""
+        """-f, for those that minimise.
+
+        Parameters
+        ----------
+        x : array [..., d]
+            What was built.
+
+        Returns
+        -------
+        array [...]
+        """
         return -self(x)
 
     def realise(self, theta: Any, n: int, rng: np.random.Generator) -> np.ndarray:
-        """n builds of one drawing, or with theta [n, d] a build of each."""
+        """Draw builds.
+
+        Parameters
+        ----------
+        theta : array [d] or [n, d]
+            One drawing, or one for each build.
+        n : int
+            How many builds.
+        rng : numpy.random.Generator
+            Where the errors come from.
+
+        Returns
+        -------
+        array [n, d]
+        """
         theta = self._checked("theta", theta)
         z = rng.standard_normal((n, self.dim))
-        return theta + (
-            z * self.noise if self.noise.ndim == 1 else z @ np.linalg.cholesky(self.noise).T
-        )
+        if self.noise.ndim == 1:
+            return theta + z * self.noise
+        return theta + z @ np.linalg.cholesky(self.noise).T
 
     def assess(self, theta: Any, draws: int = DRAWS, seed: int = SEED) -> Assessment:
-        """The design theta by fresh builds, the same errors for every design."""
+        """Judge a design by fresh builds, with the same errors for every design.
+
+        Parameters
+        ----------
+        theta : array [d]
+            The design.
+        draws : int
+            How many builds, at least 2.
+        seed : int
+            Of their errors.
+
+        Returns
+        -------
+        Assessment
+        """
         if draws < 2:
             raise ValueError(f"draws must be at least 2, got {draws}")
         x = self.realise(theta, draws, np.random.default_rng(seed))

@@ -1,5 +1,4 @@
-"""An inverted pendulum that is held upright by feedback, with an actuator that does not quite do
-what it is told.
+"""An inverted pendulum that is held upright by feedback, with an actuator that is not exact.
 
 u = -k_t s: in each of the 15 steps the torque is the gain k_t (intended) times the state s =
 (angle, rate), and the gain that is realised, k_t + eps_t, is off by a Gaussian error: an error of
@@ -7,7 +6,8 @@ the torque in proportion to the state, as amplifiers and valves have it. The cos
 linear-quadratic, summed over two pushes, s_0 = (1, 0) and (0, 1). E f has its maximum where a
 Riccati equation with one more term says:
 
-    P_T = Q,   k_t = (R + B'PB)^-1 B'PA,   P_t = Q + k_t'R k_t + (A - B k_t)'P(A - B k_t) + (R + B'PB) W,   P = P_{t+1},  W = Cov[eps_t]
+    P_T = Q,   k_t = (R + B'PB)^-1 B'PA,   P = P_{t+1},   W = Cov[eps_t],
+    P_t = Q + k_t'R k_t + (A - B k_t)'P(A - B k_t) + (R + B'PB) W
 
 W = 0 is the usual regulator. Errors make a state that is still large dear, and all earlier gains
 have to be chosen with that in mind.
