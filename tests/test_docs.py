@@ -17,7 +17,7 @@ def load(name: str):
     return module
 
 
-blocks, docstrings = load("blocks"), load("docstrings")
+blocks = load("blocks")
 
 AS_USERS_HAVE_IT = {
     "jax_enable_x64": False,
@@ -73,28 +73,6 @@ def test_every_figure_has_a_script_and_every_script_a_page():
     text = "".join(page.read_text() for page in DOCS.rglob("*.md") if "_build" not in page.parts)
     used = set(re.findall(r"_figures/(\w+)\.png", text))
     assert used == {path.stem for path in (DOCS / "figures").glob("*.py")}
-
-
-def test_docstrings_become_restructured_text():
-    lines = [
-        "Minimise `f` of *x (docs/parts/search.md, erratum 1).",
-        "",
-        "f, g: a | b_.",
-        "more of it.",
-        "",
-        "| a | b |",
-        "|---|---|",
-        "| c | d |",
-        "",
-        "    x = 1",
-    ]
-    text = "\n".join(docstrings.convert(lines))
-    assert "Minimise ``f`` of \\*x (:doc:`/parts/search`, erratum 1)." in text
-    assert "- **f, g**: a \\| b\\_.\n  more of it." in text
-    assert "* - a\n     - b" in text
-    assert "---" not in text
-    assert ".. code-block:: python\n\n   x = 1" in text
-    assert docstrings.plain_types("Float[jaxlib._jax.Array, 'n']") == "Float[Array, 'n']"
 
 
 def test_the_tests_that_pages_name_exist():
