@@ -9,16 +9,7 @@ from tests import architecture
 ROOT = Path(__file__).parents[1]
 # what is known to break a rule, by rule and module; it only ever gets shorter
 KNOWN = {
-    "facade": {
-        "phenes.rl.tabular.learners",
-        "phenes.rl.tabular.training",
-        "phenes.rl.problems.network",
-    },
     "private": {"phenes.execution.affinity"},
-    "strangers": {
-        "phenes.rl.tabular.picture",
-        "phenes.rl.training.picture",
-    },
 }
 RULES = {
     rule.__name__: rule

@@ -51,7 +51,6 @@ def show_run(
     """Table and picture of a run."""
     from phenes import store
     from phenes.plots import save
-    from phenes.plots.convergence import figure_of_curve
     from phenes.watch import terminal
     from phenes.watch.snapshot import Reader, find, open_run
 
@@ -61,14 +60,23 @@ def show_run(
         snapshot = Reader(run).snapshot()
         show(terminal.one(snapshot))
         files: dict[str, Any] = {}
-        if snapshot["curve"]["nfev"]:
+        if any(snapshot["curve"].values()):
             target = out or path.with_name(f"{path.stem}-{run.about.id}.png")
-            files["picture"] = str(save(figure_of_curve(snapshot), target))
+            files["picture"] = str(save(_picture(snapshot), target))
             print(f"The picture is {target}.")
         if export is not None:
             files |= {"export": str(export), "rows": store.export(run, export)}
             print(f"{files['rows']} evaluations are in {export}.")
     end(as_json, snapshot | files)
+
+
+def _picture(snapshot: dict[str, Any]) -> Any:
+    from phenes.plots import convergence, rl
+
+    if snapshot["kind"] != "training":
+        return convergence.figure_of_curve(snapshot)
+    title = f"run {snapshot['id']}, {snapshot['experiment']}, {snapshot['status']}"
+    return rl.figure(f"{title}: {snapshot['done']:,} episodes", snapshot["curve"], "mean policy")
 
 
 def watch(

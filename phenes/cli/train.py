@@ -52,10 +52,10 @@ def train(
         typer.Option(metavar="FILE", help="An episode as a .gif or .mp4.", show_default=False),
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the run that is in the folder.")
+        bool, typer.Option("--resume", help="Go on with the last run in the folder.")
     ] = False,
     out: Annotated[
-        Path, typer.Option(help="Folder for the picture, the policy and the checkpoint.")
+        Path, typer.Option(help="Folder for the picture, the policy and runs.db.")
     ] = Path("out"),
     seed: Seed = None,
     as_json: Json = False,
@@ -65,64 +65,45 @@ def train(
     """
     started = time.perf_counter()
     writable(out)
-    from phenes.rl.tabular.show import parse_options
-    from phenes.rl.training.train import has_table
+    from phenes.cli.policies import parse_options, report
+    from phenes.plots import film
+    from phenes.rl.training import learns_table, train
 
     options = parse_options(option or [])
-    networks = given(
+    settings = given(
         preset=preset,
+        generations=generations,
+        popsize=popsize,
         sigma=sigma,
         rate=rate,
         hidden=_widths(hidden),
         target=target,
         workers=workers,
+        seed=seed,
     )
-    common = given(generations=generations, popsize=popsize, seed=seed)
-    if not networks and render is None and not resume and has_table(environment, options):
-        text, result = _table(environment, out, option or [], common)
-    else:
-        file = out / f"{environment.replace('/', '-')}.checkpoint"
-        text, result = _network(
-            environment,
-            out,
-            options,
-            render,
-            {**common, **networks, "checkpoint": file, "resume": resume},
-        )
-    print(text)
-    end(as_json, {**result, "seconds": round(time.perf_counter() - started, 1)})
-
-
-def _table(
-    environment: str, out: Path, option: list[str], settings: dict[str, Any]
-) -> tuple[str, dict[str, Any]]:
-    double_precision()
-    from phenes.rl.tabular import command
-
-    with progress(environment) as advance:
-        return command.run(environment, out, option, advance, **settings)
-
-
-def _network(
-    environment: str,
-    out: Path,
-    options: dict[str, Any],
-    film: Path | None,
-    settings: dict[str, Any],
-) -> tuple[str, dict[str, Any]]:
-    from phenes.rl.training import command
-
+    if render is not None:
+        film.check(render)
+    if learns_table(environment, options, **settings):
+        double_precision()  # values of tables are exact
     with progress(environment) as advance:
 
         def show(done: int, total: int, curve: Any) -> None:
-            reward = (
-                ""
-                if curve is None or not curve.generations
-                else f"  {curve.mean[-1]:.4g}, at its best {curve.deterministic[-1]:.4g}"
-            )
-            advance(done, total, f"{environment}{reward}")
+            now = ""
+            if curve.generations:
+                now = f"  {curve.mean[-1]:.4g}, at its best {curve.deterministic[-1]:.4g}"
+            advance(done, total, f"{environment}{now}")
 
-        return command.run(environment, out, options, film, show, **settings)
+        trained = train(
+            environment,
+            options=options,
+            checkpoint=out / "runs.db",
+            resume=resume,
+            progress=show,
+            **settings,
+        )
+    text, result = report(trained, out, render, workers)
+    print(text)
+    end(as_json, {**result, "seconds": round(time.perf_counter() - started, 1)})
 
 
 def _widths(text: str | None) -> tuple[int, ...] | None:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from phenes.store import Run, Store
+from phenes.watch import training
 
 POINTS = 400  # of a curve: more cannot be told apart
 FILE = Path("out") / "runs.db"  # where `phenes optimize` puts its runs
@@ -39,17 +40,12 @@ class Reader:
     def snapshot(self) -> dict[str, Any]:
         """Plain numbers and text, ready for JSON; NaN and infinity are None."""
         keys = sorted(self.run.keys())
+        if training.is_training(self.run.about.experiment):
+            return plain(self._of_run() | self._of_training(keys))
         parts = self._thinned([key for key in keys if key.isdigit()])
-        about, now = self.run.about, self.run["now"] if "now" in keys else {}
+        now = self.run["now"] if "now" in keys else {}
         last = parts[-1] if parts else {}
-        said = {
-            "id": about.id,
-            "file": str(self.run.store.path),
-            "experiment": about.experiment,
-            "status": self.run.status,
-            "started": about.started,
-            "version": about.version,
-            "settings": about.settings,
+        said = self._of_run() | {
             "generations": sum(key.isdigit() for key in keys),
             "phase": str(last.get("phase", "")),
             "mean": last.get("mean", np.empty(0)),
@@ -57,6 +53,27 @@ class Reader:
             **{name: int(now.get(name, 0)) for name in ("done", "failed", "flying")},
         }
         return plain(said | {"curve": curve(parts)})
+
+    def _of_run(self) -> dict[str, Any]:
+        about = self.run.about
+        return {
+            "id": about.id,
+            "file": str(self.run.store.path),
+            "experiment": about.experiment,
+            "kind": "optimisation",
+            "status": self.run.status,
+            "started": about.started,
+            "version": about.version,
+            "settings": about.settings,
+        }
+
+    def _of_training(self, keys: list[str]) -> dict[str, Any]:
+        """The rows of its curve are few and small: all of them are kept."""
+        for key in keys:
+            if key.isdigit() and key not in self.known:
+                self.known[key] = training.rows(self.run[key])
+        parts = [self.known[key] for key in sorted(self.known)]
+        return training.snapshot(parts, self.run.about.settings)
 
     def _thinned(self, keys: list[str]) -> list[dict[str, np.ndarray]]:
         """Every second, fourth, ... generation of a long run, and the last.

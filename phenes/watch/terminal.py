@@ -6,6 +6,7 @@ from rich.table import Table
 from rich.text import Text
 
 from phenes.store import Store
+from phenes.watch import training
 
 
 def runs(store: Store) -> Table:
@@ -28,7 +29,7 @@ def runs(store: Store) -> Table:
             about.started,
             run.status,
             about.settings.get("seed", ""),
-            len(run.keys() - {"now"}),
+            len(run.keys() - {"now", "state"}),
         )
         # Text: what a file says is shown, not interpreted
         table.add_row(*(Text(str(cell)) for cell in cells))
@@ -40,9 +41,21 @@ def one(snapshot: dict[str, Any]) -> Table:
     table = Table(
         show_header=False, title=f"run {snapshot['id']} of {snapshot['file']}", title_justify="left"
     )
-    curve = snapshot["curve"]
+    middle = training.table_rows if snapshot["kind"] == "training" else _of_search
     rows = [
-        ("status", ", ".join(filter(None, (snapshot["status"], snapshot["phase"])))),
+        ("status", ", ".join(filter(None, (snapshot["status"], snapshot.get("phase"))))),
+        *middle(snapshot),
+        ("started", f"{snapshot['started']}, version {snapshot['version']}"),
+        *((f"  {name}", str(value)) for name, value in snapshot["settings"].items()),
+    ]
+    for name, value in rows:
+        table.add_row(Text(name), Text(value if len(value) <= 300 else value[:300] + " ..."))
+    return table
+
+
+def _of_search(snapshot: dict[str, Any]) -> list[tuple[str, str]]:
+    curve = snapshot["curve"]
+    return [
         ("E f", f"{_number(_last(curve['fun']))} ± {_number(_last(curve['fun_se']), 2)}"),
         (
             "evaluations",
@@ -55,12 +68,7 @@ def one(snapshot: dict[str, Any]) -> Table:
         ),
         ("gain", _gain(curve["gain"])),
         ("recommended theta", _vector(snapshot["mean"])),
-        ("started", f"{snapshot['started']}, version {snapshot['version']}"),
-        *((f"  {name}", str(value)) for name, value in snapshot["settings"].items()),
     ]
-    for name, value in rows:
-        table.add_row(Text(name), Text(value if len(value) <= 300 else value[:300] + " ..."))
-    return table
 
 
 def _gain(values: list[Any]) -> str:

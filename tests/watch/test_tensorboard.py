@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import phenes
-from phenes.rl.training.curve import Curve
+from phenes.rl.curve import Curve
 from phenes.watch import TensorBoard
 
 accumulator = pytest.importorskip(

@@ -10,145 +10,145 @@ order.
 import uuid
 from typing import Any, NamedTuple
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Float
 
 from phenes.batch import Batch, weigh
-from phenes.execution.affinity import Lanes
+from phenes.execution.affinity import Lanes, lanes
+from phenes.rl.curve import Report
 from phenes.rl.policies import Normaliser, Policy
 from phenes.rl.problems import worker
-from phenes.rl.problems.network import Carry, Learner, Report
-from phenes.rl.problems.settings import Settings
+from phenes.rl.problems.network import Carry, Generations, GenerationStep, report
 from phenes.rl.rollouts import serialise
 from phenes.rl.rollouts.processes import Processes
 from phenes.rl.trajectories import Credited, Signal
+from phenes.rl.trajectories.base import ByTrajectory, LearningByTrajectory, Q, gradient
+from phenes.rl.trajectories.selection import Measured
 
 
-class Told(NamedTuple):
-    """What comes of both phases. g: the gradient; square: sum of squares of what individuals (or
-    pairs) contribute.
+class Gathered(NamedTuple):
+    """What comes of both phases, NumPy arrays until they are told.
+
+    f: returns [n]; steps: played; g: the gradient [d]; square: sum of squares of what individuals (or pairs) contribute; seen: scales
+    of the observations of each part; sums: see `Credited.sums`.
     """
 
-    f: Float[Array, " n"]
-    steps: Int[Array, ""]
-    g: Float[Array, " d"]
-    square: Float[Array, ""]
+    f: Any
+    steps: Any
+    g: Any
+    square: Any
     seen: Any
     sums: Any
 
 
-def splits(estimator: Any) -> bool:
-    """Whether it can be put together from parts: not if it learns from whole populations, except
-    `credited`, for which sums are enough.
+class GatheredGradient(eqx.Module):
+    """The estimator of one generation that was weighed elsewhere: it knows the gradient already."""
+
+    g: Float[Array, " d"]
+    after: Measured
+
+    def start(self, p: Any, q: Any, batch: Batch) -> "GatheredGradient":
+        """There is nothing to make room for."""
+        return self
+
+    def step(self, p: Any, q: Q, batch: Batch, w: Float[Array, " n"]) -> tuple[Q, Measured]:
+        """The gradient that was gathered, and the estimator of the next generation."""
+        return gradient(q, self.g[None]), self.after
+
+
+def splits(estimator: ByTrajectory) -> bool:
+    """Whether it can be put together from parts.
+
+    Not if it learns from whole populations, except `credited`, for which sums are enough.
     """
     inner = estimator.estimator if isinstance(estimator, Credited) else estimator
-    return not hasattr(inner, "observe")
+    return not isinstance(inner, LearningByTrajectory)
 
 
-class Phased:
-    """A `Learner` whose generations are made by workers. played_again: parts that were lost between
-    the phases.
-    """
+class Distributed:
+    """`Generations` that are made by workers. played_again: parts lost between the phases."""
 
-    def __init__(self, learner: Learner, lanes: Lanes):
-        self.learner, self.lanes = learner, lanes
-        self.settings, self.env, self.key = learner
-        self.begin, self.ask, self.law, self.evaluate = (
-            learner.begin,
-            learner.ask,
-            learner.law,
-            learner.evaluate,
-        )
+    def __init__(self, step: GenerationStep, workers: Lanes):
+        self.step, self.workers = step, workers
         self.run, self.job, self.played_again = uuid.uuid4().hex, b"", 0
 
-    def sample(self, carry: Carry, batch: Batch) -> Told:
+    def sample(self, carry: Carry, batch: Batch) -> Gathered:
         """Both phases."""
-        whole = carry.state.q, carry.policy, carry.estimator
+        settings, whole = self.step.settings, (carry.state.q, carry.policy, carry.estimator)
         if not self.job:
             self.job = self._job(whole)
         parts = self._parts(int(carry.state.generation), whole)
-        played = self.lanes.gather(worker.play, [(self.job, part) for part in parts])
-        f = np.empty(self.settings.popsize, played[0].f.dtype)
+        played = self.workers.gather(worker.play, [(self.job, part) for part in parts])
+        f = np.empty(settings.popsize, played[0].f.dtype)
         for part, answer in zip(parts, played, strict=True):
             f[part.own] = answer.f
-        sums = (
-            None
-            if played[0].sums is None
-            else jax.tree.map(lambda *each: sum(each), *(p.sums for p in played))
-        )
-        w, size = (
-            np.asarray(weigh(self.settings.weighting, jnp.asarray(f))),
-            (None if sums is None else np.asarray(sums.size)),
-        )
-        weighed = self.lanes.gather(
+        sums = size = None
+        if played[0].sums is not None:
+            sums = jax.tree.map(lambda *each: sum(each), *(p.sums for p in played))
+            size = np.asarray(sums.size)
+        w = np.asarray(weigh(settings.weighting, jnp.asarray(f)))
+        weighed = self.workers.gather(
             worker.weigh, [(self.job, part, w[part.own], size) for part in parts]
         )
         self.played_again += sum(answer.again for answer in weighed)
-        g, square = (
-            sum(answer.g for answer in weighed) / self.settings.popsize,
-            sum(answer.square for answer in weighed),
+        return Gathered(
+            f,
+            sum(p.steps for p in played),
+            sum(answer.g for answer in weighed) / settings.popsize,
+            np.asarray(sum(answer.square for answer in weighed)),
+            [p.seen for p in played],
+            sums,
         )
-        seen = [p.seen for p in played]
-        steps = sum(p.steps for p in played)
-        return Told(f, steps, g, np.asarray(square), seen, sums)  # pyright: ignore
 
-    def tell(self, carry: Carry, batch: Batch) -> tuple[Carry, Report]:
-        told: Told = batch.x
-        # the strategy takes the mean of the rows: here it is one, their mean
-        state, info = self.learner.strategy(self.law(carry)).tell(
-            carry.state, Batch(batch.theta, told.g[None], told.f)
+    def tell(self, carry: Carry, batch: Batch, sample: Gathered) -> tuple[Carry, Report]:
+        """The update; x of the batch is not here."""
+        estimator = carry.estimator
+        if isinstance(estimator, Credited) and sample.sums is not None:
+            estimator = estimator.learnt(sample.sums)
+        measured = Measured(estimator, self.step.settings.mirrored, self._signal(sample))
+        state, info = self.step.strategy(self.step.law(carry)).tell(
+            carry.state._replace(estimator=GatheredGradient(sample.g, measured)),
+            Batch(batch.theta, f=sample.f),
         )
-        estimator = carry.estimator if told.sums is None else carry.estimator.learnt(told.sums)  # pyright: ignore[reportAttributeAccessIssue]
-        report = Report(
-            info.f_mean,
-            info.f_best,
-            jnp.asarray(told.steps, jnp.int32),
-            info.failed,
-            info.skipped,
-            *self._signal(told),
-        )
-        return Carry(state, _observed(carry.policy, told.seen), estimator), report
+        steps = jnp.asarray(sample.steps, jnp.int32)
+        return Carry(state, _observed(carry.policy, sample.seen)), report(info, steps, measured)
 
     def close(self) -> None:
-        self.lanes.close()
+        """Let go of the workers."""
+        self.workers.close()
 
-    def _signal(self, told: Told) -> Signal:
+    def _signal(self, sample: Gathered) -> Signal:
         """See `phenes.rl.trajectories.signal`."""
-        n = self.settings.popsize // (1 + self.settings.mirrored)
-        second = told.g @ told.g
-        return Signal((second - told.square / n**2) * n / max(n - 1, 1), second)
+        n = self.step.settings.popsize // (1 + self.step.settings.mirrored)
+        second = sample.g @ sample.g
+        return Signal((second - sample.square / n**2) * n / max(n - 1, 1), second)
 
     def _job(self, whole: Any) -> bytes:
-        assert isinstance(self.env, Processes)
-        spec, options, spaces = self.env.job
-        return serialise.pack(
-            worker.Job(spec, options, spaces, self.settings, serialise.without_arrays(whole))
-        )
+        env = self.step.env
+        assert isinstance(env, Processes)
+        spec, options, spaces = env.job
+        rest = serialise.without_arrays(whole)
+        return serialise.pack(worker.Job(spec, options, spaces, self.step.settings, rest))
 
     def _parts(self, generation: int, whole: Any) -> list[worker.Part]:
         """Mirrored pairs stay together."""
-        n, paired = self.settings.popsize, self.settings.mirrored
-        first = np.array_split(
-            np.arange(n // (1 + paired)), min(len(self.lanes), n // (1 + paired))
-        )
-        key, double = (
-            np.asarray(jax.random.key_data(self.key)),
-            jnp.result_type(float) == jnp.float64,
-        )
+        n, paired, key = self.step.settings.popsize, self.step.settings.mirrored, self.step.key
+        each = n // (1 + paired)
         common = (
             generation,
-            key,
-            str(jax.random.key_impl(self.key)),
-            bool(double),
+            np.asarray(jax.random.key_data(key)),
+            str(jax.random.key_impl(key)),
+            bool(jnp.result_type(float) == jnp.float64),
             serialise.arrays(whole),
         )
         return [
             worker.Part(
                 self.run, k, np.concatenate([own, own + n // 2]) if paired else own, *common
             )
-            for k, own in enumerate(first)
+            for k, own in enumerate(np.array_split(np.arange(each), min(len(self.workers), each)))
         ]
 
 
@@ -159,15 +159,17 @@ def _observed(policy: Policy, seen: list[Normaliser | None]) -> Policy:
     return policy
 
 
-def phased(settings: Settings, env: Any, key: Any, workers: Any) -> Any:
-    """A `Learner`; one in two phases where the environment is played on workers and the estimator
-    can be put together from parts.
-    """
-    from phenes.execution.affinity import lanes
+def divided(step: GenerationStep, workers: Any) -> tuple[GenerationStep, Generations]:
+    """The step, and what makes its generations.
 
-    learner = Learner(settings, env, key)
-    own = lanes(workers) if isinstance(env, Processes) and splits(settings.estimator) else None
+    In two phases where the environment is played on workers and the estimator can be put together
+    from parts; else the step itself. Looks at the mean policy are then played by the same workers.
+    """
+    env = step.env
+    if not (isinstance(env, Processes) and splits(step.settings.estimator)):
+        return step, step
+    own = lanes(workers)
     if own is None:
-        return learner
-    env.executor = own
-    return Phased(learner, own)
+        return step, step
+    step = step._replace(env=env.on(own))
+    return step, Distributed(step, own)

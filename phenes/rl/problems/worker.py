@@ -17,7 +17,7 @@ from jaxtyping import Array, Float
 
 from phenes.batch import Batch
 from phenes.rl.policies import Normaliser, Policy
-from phenes.rl.problems.network import Carry, Learner
+from phenes.rl.problems.network import Carry, GenerationStep
 from phenes.rl.problems.settings import Settings
 from phenes.rl.rollouts import serialise
 from phenes.rl.rollouts.gym_stages import Loop
@@ -114,10 +114,10 @@ def _scene(blob: bytes, part: Part) -> Scene:
     job, own = serialise.opened(blob), jnp.asarray(part.own)
     key = jax.random.wrap_key_data(jnp.asarray(part.key), impl=part.kind)
     q, policy, estimator = serialise.filled(job.rest, part.arrays)
-    learner = Learner(job.settings, _environment(blob, job), key)
-    carry = Carry(State(q, (), None, jnp.asarray(part.generation, jnp.int32)), policy, estimator)
+    step = GenerationStep(job.settings, _environment(blob, job), key)
+    carry = Carry(State(q, (), None, jnp.asarray(part.generation, jnp.int32)), policy)
     batch, for_x = _population(job.settings, key, carry, own)
-    law = learner.law(carry)
+    law = step.law(carry)
     x = jax.tree.map(jnp.asarray, law.sample_some(for_x, batch.theta, own, job.settings.popsize))
     return Scene(
         part.generation,
@@ -139,7 +139,7 @@ def _environment(blob: bytes, job: Job) -> Host:
 @eqx.filter_jit
 def _population(settings: Settings, key: Array, carry: Carry, own: Array) -> tuple[Batch, Array]:
     """theta of these individuals, with their keys for estimators, and the key of the episodes."""
-    batch = Learner(settings, None, key).ask(carry)
+    batch = GenerationStep(settings, None, key).ask(carry)
     keys = jax.random.split(batch.key, settings.popsize)
     return Batch(batch.theta[own], key=keys[own]), generation_keys(key, carry.state.generation).x
 

@@ -2,6 +2,7 @@
 result is that of one process.
 """
 
+import copy
 import threading
 from concurrent.futures import Executor
 from typing import Any
@@ -37,6 +38,12 @@ class Processes:
             if isinstance(workers, int)
             else PARTS * getattr(workers, "_max_workers", 4)
         )
+
+    def on(self, executor: Executor) -> "Processes":
+        """The same rollouts on other workers."""
+        other = copy.copy(self)
+        other.executor = executor
+        return other
 
     def play(
         self,

@@ -3,7 +3,10 @@
 from typing import Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
 import numpy as np
+from jax import lax
+from jaxtyping import Array, Float
 
 
 class Trajectory(NamedTuple):
@@ -33,6 +36,16 @@ def total(x: Trajectory) -> Any:
 def length(x: Trajectory) -> Any:
     """Steps that were taken."""
     return x.mask.sum(axis=-1)
+
+
+def to_go(reward: Float[Array, "n t"], discount: float) -> Float[Array, "n t"]:
+    """sum_k discount^k r_{t+k}: what followed each step, zeros after the end included."""
+
+    def back(later: Array, now: Array) -> tuple[Array, Array]:
+        total = now + discount * later
+        return total, total
+
+    return lax.scan(back, jnp.zeros_like(reward[:, 0]), reward.T, reverse=True)[1].T
 
 
 def padded(steps: int, limit: int) -> int:

@@ -2,6 +2,9 @@
 gradients of Dirichlet policies.
 """
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from phenes.rl.tabular.baselines import RewardToGo, reward_to_go
 from phenes.rl.tabular.environment import Environment, load
 from phenes.rl.tabular.evaluate import best_action, optimum, state_values, stationary_value, value
@@ -9,7 +12,10 @@ from phenes.rl.tabular.law import Episodes, Urns, greedy, softmax, total, withou
 from phenes.rl.tabular.learners import Learner, default, dirichlet, gaussian
 from phenes.rl.tabular.playing import Episode, Steps, play
 from phenes.rl.tabular.table import Table
-from phenes.rl.tabular.training import Trained, train
+
+if TYPE_CHECKING:
+    from phenes.rl.training.train import train_table as train
+    from phenes.rl.training.trained import Trained
 
 __all__ = [
     "Environment",
@@ -38,3 +44,14 @@ __all__ = [
     "value",
     "without_theta",
 ]
+
+# training stands above this room
+ABOVE = {"Trained": ("trained", "Trained"), "train": ("train", "train_table")}
+
+
+def __getattr__(name: str) -> Any:
+    """`train` and `Trained`, loaded when first used."""
+    if name not in ABOVE:
+        raise AttributeError(f"module 'phenes.rl.tabular' has no attribute {name!r}")
+    module, attribute = ABOVE[name]
+    return getattr(importlib.import_module(f"phenes.rl.training.{module}"), attribute)

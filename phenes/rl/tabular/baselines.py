@@ -4,9 +4,10 @@ exact.
 Seen through the marginal P_psi an episode is played by urns, one for each state: the t-th action
 has probability
 
-    (alpha[a_t, s_t] + j_t) / (A[s_t] + n_t) ,      j_t, n_t: how often it, and any action, was taken there before,
+    (alpha[a_t, s_t] + j_t) / (A[s_t] + n_t) ,
 
-so log P(x) is a sum over time, and the phenotype score is the sum of the scores of these steps.
+j_t and n_t: how often it, and any action, was taken there before. So log P(x) is a sum over time,
+and the phenotype score is the sum of the scores of these steps.
 Each has mean 0 given what happened before it. What does not depend on the action can therefore be
 taken out of its weight: rewards that were paid earlier, and a baseline for its state. The mean
 stays and the variance falls. The genotype estimator has no such form: theta is drawn before all of
@@ -17,11 +18,11 @@ from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
-from jax import lax
 from jaxtyping import Array, Float
 
 from phenes._trees import replace
 from phenes.batch import Batch
+from phenes.rl.rollouts.trajectory import to_go
 from phenes.rl.tabular.playing import Steps
 from phenes.search.dirichlet import Dirichlet
 
@@ -47,9 +48,10 @@ class RewardToGo(eqx.Module):
 
     def observe(self, p: Any, q: Dirichlet, batch: Batch) -> "RewardToGo":
         """Learn the baseline from a generation, after its gradient was taken."""
-        steps, to_go = batch.x.steps, self._to_go(batch.x.steps)
-        visits = jnp.where(steps.taken, 1.0, 0.0).astype(to_go.dtype)
-        paid = self.memory * self.paid + _by_state(to_go * visits, steps, self.paid.size)
+        steps = batch.x.steps
+        followed = to_go(steps.reward, self.discount)
+        visits = jnp.where(steps.taken, 1.0, 0.0).astype(followed.dtype)
+        paid = self.memory * self.paid + _by_state(followed * visits, steps, self.paid.size)
         return eqx.tree_at(
             lambda m: (m.paid, m.mass),
             self,
@@ -80,18 +82,13 @@ class RewardToGo(eqx.Module):
 
     def _weights(self, steps: Steps) -> Float[Array, "n t"]:
         baseline = self.paid / jnp.where(self.mass > 0, self.mass, 1.0)
-        advantage = jnp.where(steps.taken, self._to_go(steps) - baseline[steps.state], 0.0)
+        advantage = jnp.where(
+            steps.taken, to_go(steps.reward, self.discount) - baseline[steps.state], 0.0
+        )
         if not self.standardise:
             return advantage
         size = jnp.sqrt(jnp.sum(advantage**2) / jnp.sum(steps.taken, dtype=advantage.dtype))
         return advantage / jnp.where(size > 0, size, 1.0)
-
-    def _to_go(self, steps: Steps) -> Float[Array, "n t"]:
-        def back(later, reward):
-            now = reward + self.discount * later
-            return now, now
-
-        return lax.scan(back, jnp.zeros_like(steps.reward[:, 0]), steps.reward.T, reverse=True)[1].T
 
 
 def _by_state(values: Float[Array, "n t"], steps: Steps, states: int) -> Float[Array, " s"]:

@@ -1,11 +1,11 @@
-"""From Gymnasium to a table. The only place of this room that imports it."""
+"""From Gymnasium to a table."""
 
 import sys
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from phenes._extras import install_hint
+from phenes.rl.rollouts.spaces import make
 from phenes.rl.tabular.table import Table
 
 ARROWS = {"UP": "↑", "RIGHT": "→", "DOWN": "↓", "LEFT": "←"}
@@ -28,21 +28,25 @@ class Environment(NamedTuple):
     actions: tuple[str, ...]
     scenes: tuple[Scene, ...]
 
+    def signs(self, scene: Scene, policy: np.ndarray) -> np.ndarray:
+        """What stands at each place of a map: the action that the policy [S] takes, or its sign."""
+        taken = np.array(self.actions)[np.asarray(policy)[scene.states]]
+        return np.where(scene.signs == "", taken, scene.signs)
+
 
 def load(env: Any, **options: Any) -> Environment:
     """env: an id, made by Gymnasium with `options` (map_name="8x8", is_slippery=False, desc=[...]),
     or an environment.
     """
-    made = _make(env, options) if isinstance(env, str) else env
+    made = make(env, options) if isinstance(env, str) else env
     inner = made.unwrapped
     name = made.spec.id if made.spec else type(inner).__name__
-    for what in ("P", "initial_state_distrib"):
-        if not hasattr(inner, what):
-            known = (
-                "FrozenLake-v1, FrozenLake8x8-v1, CliffWalking-v1, CliffWalkingSlippery-v1 and"
-                " Taxi-v4 do"
-            )
-            raise ValueError(f"{name} has no transition table (env.unwrapped.{what}); {known}")
+    if not has_table(made):
+        raise ValueError(
+            f"{name} has no transition table (env.unwrapped.P and initial_state_distrib);"
+            " FrozenLake-v1, FrozenLake8x8-v1, CliffWalking-v1, CliffWalkingSlippery-v1 and Taxi-v4"
+            " do"
+        )
     if getattr(inner, "fickle_passenger", False):
         raise ValueError(
             f"the table of {name} does not say what fickle_passenger=True does: only"
@@ -57,19 +61,10 @@ def load(env: Any, **options: Any) -> Environment:
     return Environment(table, _actions(inner, table), _scenes(inner, table))
 
 
-def _make(name: str, options: dict[str, Any]) -> Any:
-    try:
-        import gymnasium
-    except ImportError:
-        raise RuntimeError(
-            f"reinforcement learning needs gymnasium: {install_hint('rl')}"
-        ) from None
-    try:
-        return gymnasium.make(name, **options)
-    except (gymnasium.error.Error, TypeError, KeyError) as error:
-        raise ValueError(
-            f"{name} cannot be made by gymnasium: {' '.join(str(error).split())}"
-        ) from error
+def has_table(env: Any) -> bool:
+    """Whether an environment of Gymnasium says what follows each state and action."""
+    inner = env.unwrapped
+    return hasattr(inner, "P") and hasattr(inner, "initial_state_distrib")
 
 
 def _actions(inner: Any, table: Table) -> tuple[str, ...]:

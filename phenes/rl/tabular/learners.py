@@ -11,9 +11,9 @@ import optax
 from jax import lax
 from jaxtyping import Array, Float, PRNGKeyArray
 
-import phenes
 from phenes import estimators, metric, weightings
 from phenes.batch import Batch
+from phenes.loop import OIU
 from phenes.protocols import LearningEstimator
 from phenes.rl.tabular import moves
 from phenes.rl.tabular.baselines import reward_to_go
@@ -21,7 +21,7 @@ from phenes.rl.tabular.law import Episodes, Urns, softmax, total, without_theta
 from phenes.rl.tabular.moves import Move, Number
 from phenes.rl.tabular.table import Table
 from phenes.search import Dirichlet, IsotropicGaussian
-from phenes.strategy import Strategy, generation_keys
+from phenes.strategy import Strategy, es, generation_keys
 
 POPSIZE = 100
 RATE = 1.2  # of the default, in the units of `moves.kept`
@@ -76,7 +76,7 @@ def dirichlet(
     same law."""
     record = isinstance(estimator, LearningEstimator)
     p = Episodes(table, record=record)
-    strategy = phenes.es(
+    strategy = es(
         p,
         estimator,
         weightings.standardise,
@@ -86,7 +86,7 @@ def dirichlet(
         move=move.move,
     )
     q0 = Dirichlet(jnp.full((table.states, table.actions), concentration / table.actions))
-    problem = phenes.OIU(p, total) if drawn else Urns(table, popsize, record)
+    problem = OIU(p, total) if drawn else Urns(table, popsize, record)
     ready = drawn_together(strategy, popsize) if drawn else without_theta(strategy)
     return Learner(problem, ready, lambda key: q0, lambda q: q.mean)
 
@@ -107,7 +107,7 @@ def gaussian(
     far: standard deviation of the first mean.
     """
     p, shape = Episodes(table, policy), (table.states, table.actions)
-    strategy = phenes.es(
+    strategy = es(
         p,
         estimator,
         weightings.standardise,
@@ -123,7 +123,7 @@ def gaussian(
             far * jax.random.normal(jax.random.fold_in(key, popsize), (shape[0] * shape[1],)), sigma
         )
 
-    return Learner(phenes.OIU(p, total), strategy, start, lambda q: q.mean.reshape(shape))
+    return Learner(OIU(p, total), strategy, start, lambda q: q.mean.reshape(shape))
 
 
 def log_gamma(key: PRNGKeyArray, alpha: Float[Array, "*s"], n: int) -> Float[Array, "n *s"]:

@@ -1,10 +1,12 @@
-"""The checkpoint of `train`: what is carried and what was measured, in one file that is replaced as
-a whole.
+"""The checkpoint of `train`: a run in the run record, so that it can be listed, shown and watched.
+
+Every chunk of generations is a part, `00000005`, `00000010`, ..., with its rows of the learning
+curve. The part `state` holds the arrays on which the rest of the run depends; it is replaced in the
+same transaction, so that a kill at any time leaves a run that can be resumed exactly.
 """
 
-import json
-import os
-import zipfile
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,62 +15,79 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from phenes.rl.problems.network import Best, Carry
-from phenes.rl.training.curve import Curve
+from phenes.rl.curve import Curve
+from phenes.store import Run, Store
 
-FORMAT = "phenes training 1"
-
-
-def save(path: Path, about: dict[str, Any], carry: Carry, best: Best, curve: Curve) -> None:
-    """A kill in the middle of it leaves the file that was there before."""
-    leaves = {f"leaf.{i:04d}": np.asarray(leaf) for i, leaf in enumerate(_arrays((carry, best)))}
-    parts = {f"curve.{name}": part for name, part in curve._asdict().items()}
-    new = path.with_name(path.name + ".new")
-    with new.open("wb") as file:
-        np.savez(file, about=json.dumps({"format": FORMAT, **about}), **leaves, **parts)  # pyright: ignore[reportArgumentType]
-        file.flush()
-        os.fsync(file.fileno())
-    new.replace(path)
+EXPERIMENT = "train"  # followed by the id of the environment
+STATE = "state"
 
 
-def load(path: Path, about: dict[str, Any], carry: Carry, best: Best) -> tuple[Carry, Best, Curve]:
-    """What was saved, in the place of a fresh (carry, best) with the same structure."""
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            saved = json.loads(str(file["about"]))
-            leaves = [file[name] for name in sorted(file.files) if name.startswith("leaf.")]
-            curve = Curve(**{name: file[f"curve.{name}"] for name in Curve._fields})
-        if saved.pop("format") != FORMAT:
-            raise KeyError("format")
-    except (KeyError, EOFError, ValueError, zipfile.BadZipFile) as error:
-        raise ValueError(f"{path} is not a checkpoint of train: {error}") from error
-    then, now = (_fixed(a) for a in (saved, json.loads(json.dumps(about))))
-    for name in sorted({*then, *now}):
-        if then.get(name) != now.get(name):
+class Checkpoint:
+    """An open run; None keeps nothing."""
+
+    def __init__(self, run: Run | None):
+        self.run, self.written = run, Curve.start()
+
+    def restore(self, state: Any) -> tuple[Any, Curve]:
+        """What was saved, in the place of a fresh state of the same structure, and its curve."""
+        if self.run is None or STATE not in self.run:
+            return state, Curve.start()
+        saved, where = self.run[STATE], f"run {self.run.about.id} of {self.run.store.path}"
+        leaves = [saved[name] for name in sorted(saved)]
+        kinds = [[(leaf.shape, leaf.dtype) for leaf in part] for part in (_leaves(state), leaves)]
+        if kinds[0] != kinds[1]:
             raise ValueError(
-                f"{path} was written with other settings: {name} was {then.get(name)!r} there and"
-                f" is {now.get(name)!r} now"
+                f"{where} was written in another precision or by another version of phenes"
             )
-    fresh = _arrays((carry, best))
-    if [(leaf.shape, leaf.dtype) for leaf in fresh] != [
-        (leaf.shape, leaf.dtype) for leaf in leaves
-    ]:
-        raise ValueError(f"{path} was written in another precision or by another version of phenes")
-    arrays, rest = eqx.partition((carry, best), eqx.is_array)
-    carry, best = eqx.combine(
-        jax.tree.unflatten(jax.tree.structure(arrays), [jnp.asarray(leaf) for leaf in leaves]), rest
-    )
-    return carry, best, curve
+        self.written = curve_of(self.run)
+        arrays, rest = eqx.partition(state, eqx.is_array)
+        loaded = [jnp.asarray(leaf) for leaf in leaves]
+        return eqx.combine(
+            jax.tree.unflatten(jax.tree.structure(arrays), loaded), rest
+        ), self.written
+
+    def save(self, state: Any, curve: Curve) -> None:
+        """What is new of the curve, and the state: both or nothing."""
+        if self.run is None:
+            return
+        new = curve.since(self.written)
+        began = self.written.seconds[-1] if self.written.generations else 0.0
+        leaves = {f"{i:04d}": np.asarray(leaf) for i, leaf in enumerate(_leaves(state))}
+        parts = {f"{curve.generations:08d}": new._asdict(), STATE: leaves}
+        self.run.write(parts, float(curve.seconds[-1] - began))
+        self.written = curve
+
+    def finish(self) -> None:
+        """The run is complete."""
+        if self.run is not None:
+            self.run.finish()
 
 
-def _fixed(about: dict[str, Any]) -> dict[str, Any]:
-    """What must be the same; a longer run may follow a shorter one."""
-    return {
-        name: value
-        for name, value in {**about, **about["settings"]}.items()
-        if name not in ("generations", "settings")
-    }
+@contextlib.contextmanager
+def opened(
+    path: str | Path | None, name: str, settings: dict[str, Any], resume: bool
+) -> Iterator[Checkpoint]:
+    """The checkpoint at `path` of a training in the environment `name`; None keeps nothing.
+
+    resume: go on with the last such run in the file, which must have the same settings.
+    """
+    if path is None:
+        yield Checkpoint(None)
+        return
+    with Store(path) as store:
+        run = store.begin(f"{EXPERIMENT} {name}", settings, resume)
+        try:
+            yield Checkpoint(run)
+        except Exception:
+            with contextlib.suppress(ValueError):  # if the file is the trouble, it was said already
+                run.finish("failed")
+            raise
 
 
-def _arrays(tree: Any) -> list[Any]:
+def curve_of(run: Run) -> Curve:
+    """The learning curve of a run so far."""
+    return Curve.joined([Curve(**run[key]) for key in run if key.isdigit()])
+
+
+def _leaves(tree: Any) -> list[Any]:
     return jax.tree.leaves(eqx.filter(tree, eqx.is_array))

@@ -1,24 +1,34 @@
-"""`train`: a policy for any Gymnasium environment, and `load`, which opens what was saved."""
+"""`train`: a policy for any Gymnasium environment."""
 
 import dataclasses
-import json
 from pathlib import Path
 from typing import Any
 
 import jax
-import numpy as np
 from jaxtyping import PRNGKeyArray
 
-from phenes import _validate
-from phenes.rl import tabular
+from phenes import _validate as validate
+from phenes.rl import rollouts
 from phenes.rl.policies import Normaliser, Policy, from_network, head_for, policy, quiet
-from phenes.rl.problems.distributed import Phased, phased
+from phenes.rl.problems import Problem
+from phenes.rl.problems.distributed import divided
+from phenes.rl.problems.network import GenerationStep, NetworkProblem
 from phenes.rl.problems.settings import PRESETS, Settings
+from phenes.rl.problems.tabular import GENERATIONS, TableProblem, refuse_workers
 from phenes.rl.rollouts.spaces import Spaces, make
+from phenes.rl.tabular import environment
+from phenes.rl.tabular.learners import POPSIZE
+from phenes.rl.training import checkpoint as checkpoints
 from phenes.rl.training.loop import Progress, run
 from phenes.rl.training.trained import Trained
 
 OWN = object()  # the target that the environment names
+# arguments of `train` that only policies in networks have
+OF_NETWORKS = ("preset", "hidden", "sigma", "rate", "action_noise", "estimator", "network")
+
+
+def silent(done: int, total: int, curve: Any) -> None:
+    """Progress that nobody wants to see."""
 
 
 def train(
@@ -37,32 +47,100 @@ def train(
     target: Any = OWN,
     checkpoint: str | Path | None = None,
     resume: bool = True,
-    progress: Progress = lambda done, total, curve: None,
+    progress: Progress = silent,
     workers: Any = None,
     options: dict[str, Any] | None = None,
-) -> Trained | tabular.Trained:
-    """Learn to act in the environment that Gymnasium makes of `env_id` with `options`. The defaults
-    need no tuning.
+) -> Trained:
+    """Learn to act in an environment of Gymnasium; the defaults need no tuning.
 
-    preset: "paper" and "paper-es" are the paper's PAES and ES; what else is given replaces single
-    settings (see `Settings`). estimator: one of `phenes.rl.trajectories`. network: an equinox
-    module obs -> output instead of a network with `hidden` layers. target: stop when the mean
-    policy returns so much on 100 episodes; the environment's own threshold unless given, None for
-    never. checkpoint: a file to go on from after a kill, exactly (resume False: begin anew).
-    progress(done, total, curve) is called after every few generations.
-    workers: for environments that are not compiled here, whatever `phenes.minimize` takes;
-    trajectories stay on the workers.
+    An environment with a transition table (FrozenLake-v1, Taxi-v4, ...) is learnt in a table, with
+    exact values; any other environment, or if preset, hidden, sigma, rate, action_noise, estimator
+    or network is given, in a network (`learns_table` is this rule).
 
-    An environment with a transition table (FrozenLake-v1, Taxi-v4, ...) is learnt exactly, by
-    `phenes.rl.tabular.train`, unless a setting of networks is given.
+    Parameters
+    ----------
+    env_id : str
+        The id of the environment, such as "CartPole-v1".
+    seed : int
+        Of all random numbers.
+    preset : {"paper", "paper-es"}, optional
+        The paper's PAES and ES; what else is given replaces single settings (see `Settings`).
+    generations : int, optional
+        How long to learn.
+    popsize : int, optional
+        Episodes in a generation.
+    hidden : tuple of int, optional
+        Widths of the hidden layers.
+    sigma : float, optional
+        Spread of the search in theta.
+    rate : float, optional
+        Learning rate of Adam.
+    action_noise : float, optional
+        Standard deviation of continuous actions in units of their bounds.
+    estimator : ByTrajectory, optional
+        One of `phenes.rl.trajectories`.
+    network : equinox.Module, optional
+        A module obs -> output instead of a network with `hidden` layers.
+    target : float or None, optional
+        Stop when the mean policy returns so much: on 100 episodes, or exactly in a table. The
+        environment's own threshold for networks unless given; None for never, as for tables unless
+        given.
+    checkpoint : str or Path, optional
+        A file of runs (see `phenes.store`), from which to go on after a kill, exactly; `phenes
+        runs`, `phenes show` and `phenes watch` read it.
+    resume : bool
+        Go on with the last training of this environment in the checkpoint; else begin anew.
+    progress : callable
+        progress(done, total, curve) is called after every few generations.
+    workers : int, str or Executor, optional
+        For environments that are not compiled here, whatever `phenes.minimize` takes; trajectories
+        stay on the workers. A table has no use for them and refuses them.
+    options : dict, optional
+        For `gymnasium.make`, as {"map_name": "8x8"}.
+
+    Returns
+    -------
+    Trained
+        The policy, with `predict`, `evaluate`, `save`, `curve` and `about`.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described, or the checkpoint is of other settings.
+
+    Examples
+    --------
+    >>> trained = phenes.rl.train("CartPole-v1", seed=0)  # doctest: +SKIP
+    >>> trained.evaluate(episodes=100).mean  # doctest: +SKIP
     """
-    from phenes.rl import rollouts
-
     if preset not in PRESETS:
         raise ValueError(f"preset must be {', '.join(repr(p) for p in PRESETS)}, got {preset!r}")
-    ours = (preset, hidden, sigma, rate, action_noise, estimator, network, checkpoint)
-    if all(setting is None for setting in ours) and has_table(env_id, options):
-        return _in_a_table(env_id, seed, generations, popsize, options, progress)
+    common = {
+        "seed": seed,
+        "checkpoint": checkpoint,
+        "resume": resume,
+        "progress": progress,
+        "workers": workers,
+        "options": options,
+    }
+    given = {
+        "preset": preset,
+        "hidden": hidden,
+        "sigma": sigma,
+        "rate": rate,
+        "action_noise": action_noise,
+        "estimator": estimator,
+        "network": network,
+    }
+    if learns_table(env_id, options, **given):
+        return train_table(
+            env_id,
+            generations=GENERATIONS if generations is None else generations,
+            popsize=POPSIZE if popsize is None else popsize,
+            target=None if target is OWN else target,
+            **common,
+        )
+    spaces = rollouts.spaces(env_id, **(options or {}))
     changes = {
         "generations": generations,
         "popsize": popsize,
@@ -70,20 +148,58 @@ def train(
         "action_noise": action_noise,
         "estimator": estimator,
     }
-    spaces = rollouts.spaces(env_id, **(options or {}))
-    settings = _settings(PRESETS[preset](spaces), changes, hidden, sigma)
     return learn(
         env_id,
-        settings,
-        seed=seed,
+        _settings(PRESETS[preset](spaces), changes, hidden, sigma),
         network=network,
         target=spaces.threshold if target is OWN else target,
-        checkpoint=checkpoint,
-        resume=resume,
-        progress=progress,
-        workers=workers,
-        options=options,
+        **common,
     )
+
+
+def learns_table(env_id: str, options: dict[str, Any] | None = None, **given: Any) -> bool:
+    """Whether `train` with these arguments learns a table.
+
+    It does if the environment has a transition table and no setting of networks is given.
+    """
+    if any(given.get(name) is not None for name in OF_NETWORKS):
+        return False
+    env = make(env_id, options or {})
+    try:
+        return environment.has_table(env)
+    finally:
+        env.close()
+
+
+def train_table(
+    env_id: str,
+    *,
+    seed: int = 0,
+    generations: int = GENERATIONS,
+    popsize: int = POPSIZE,
+    target: float | None = None,
+    checkpoint: str | Path | None = None,
+    resume: bool = True,
+    progress: Progress = silent,
+    workers: Any = None,
+    options: dict[str, Any] | None = None,
+) -> Trained:
+    """Learn a table: `train` for environments that have one; see there for the parameters."""
+    generations = validate.count("generations", generations)
+    popsize = validate.count("popsize", popsize, 2)
+    seed, target = validate.count("seed", seed, 0), _target(target)
+    refuse_workers(env_id, workers)
+    table = environment.load(env_id, **(options or {})).table
+    about = {
+        "kind": "table",
+        "name": env_id,
+        "options": options or {},
+        "seed": seed,
+        "parameters": table.states * table.actions,
+        "settings": {"popsize": popsize},
+    }
+    problem = TableProblem(table, popsize, seed)
+    return _trained(problem, about, popsize, generations, target, checkpoint, resume, progress)
 
 
 def learn(
@@ -95,99 +211,76 @@ def learn(
     target: float | None = None,
     checkpoint: str | Path | None = None,
     resume: bool = True,
-    progress: Progress = lambda done, total, curve: None,
+    progress: Progress = silent,
     workers: Any = None,
     options: dict[str, Any] | None = None,
 ) -> Trained:
-    """`train` with all of its settings in one record."""
-    from phenes.rl import rollouts
-
-    seed = _validate.count("seed", seed, 0)
-    target = None if target is None else _validate.number("target", target)
+    """Learn a network: `train` with all of its settings in one record; see there."""
+    seed, target = validate.count("seed", seed, 0), _target(target)
     env = rollouts.load(env_id, workers=workers, **(options or {}))
-    learner = None
     try:
         key, for_network = jax.random.split(jax.random.key(seed))
         made, theta = _policy(for_network, env.spaces, settings, network)
-        described = {
-            **settings.described(),
-            "hidden": None if network is not None else list(settings.hidden),
-        }
-        about = {
-            "name": env.spaces.name,
-            "options": options or {},
-            "seed": seed,
-            "parameters": int(theta.size),
-            "settings": described,
-        }
-        learner = phased(settings, env, key, workers)
-        outcome = run(
-            learner,
-            learner.begin(made, theta),
-            about,
-            target,
-            None if checkpoint is None else Path(checkpoint),
-            resume,
-            progress,
-        )
-        end = {
-            "solved": outcome.solved,
-            "value": outcome.value,
-            "seconds": round(outcome.seconds, 2),
-        }
-        about |= {"popsize": settings.popsize, "target": target, **end}
-        return Trained(outcome.policy, np.asarray(outcome.theta), env.spaces, outcome.curve, about)
-    finally:
+        step, generations = divided(GenerationStep(settings, env, key), workers)
+    except BaseException:
         env.close()
-        if isinstance(learner, Phased):
-            learner.close()
-
-
-def has_table(env_id: str, options: dict[str, Any] | None = None) -> bool:
-    env = make(env_id, options or {})
-    try:
-        return hasattr(env.unwrapped, "P") and hasattr(env.unwrapped, "initial_state_distrib")
-    finally:
-        env.close()
-
-
-def _in_a_table(
-    env_id: str, seed: int, generations: Any, popsize: Any, options: Any, progress: Progress
-) -> tabular.Trained:
-    given = {
-        name: value
-        for name, value in (("generations", generations), ("popsize", popsize))
-        if value is not None
+        raise
+    described = settings.described()
+    if network is not None:
+        described["hidden"] = None
+    about = {
+        "kind": "network",
+        "name": env.spaces.name,
+        "options": options or {},
+        "seed": seed,
+        "parameters": int(theta.size),
+        "settings": described,
     }
-    return tabular.train(
-        env_id,
-        seed=seed,
-        options=options,
-        progress=lambda done, total: progress(done, total, None),
-        **given,
+    return _trained(
+        NetworkProblem(step, made, theta, generations),
+        about,
+        settings.popsize,
+        settings.generations,
+        target,
+        checkpoint,
+        resume,
+        progress,
     )
 
 
-def load(path: str | Path, network: Any = None) -> Trained | tabular.Trained:
-    """A policy that was saved, in a table or in a network. network: see `Trained.load`."""
+def _trained(
+    problem: Problem,
+    about: dict[str, Any],
+    popsize: int,
+    generations: int,
+    target: float | None,
+    path: str | Path | None,
+    resume: bool,
+    progress: Progress,
+) -> Trained:
+    """What both kinds have in common: the loop, the checkpoint, and the account of it."""
+    # a longer run may follow a shorter one
+    fixed = {name: value for name, value in about.items() if name != "settings"}
+    fixed |= {name: value for name, value in about["settings"].items() if name != "generations"}
     try:
-        with np.load(path, allow_pickle=False) as file:
-            kind = str(json.loads(str(file["about"]))["format"])
-    except (KeyError, EOFError, ValueError, TypeError) as error:
-        raise ValueError(f"{path} is not a policy that was saved by phenes: {error}") from error
-    return (
-        tabular.Trained.load(path)
-        if kind.startswith("phenes tabular")
-        else Trained.load(path, network)
-    )
+        with checkpoints.opened(path, about["name"], fixed, resume) as kept:
+            out = run(problem, generations, target, kept, progress)
+    finally:
+        problem.close()
+    end = {"solved": out.solved, "value": out.value, "seconds": round(out.seconds, 2)}
+    return Trained(out.readout, out.curve, {**about, "popsize": popsize, "target": target, **end})
+
+
+def _target(target: Any) -> float | None:
+    return None if target is None else validate.number("target", target)
 
 
 def _settings(base: Settings, changes: dict[str, Any], hidden: Any, sigma: Any) -> Settings:
     given = {name: value for name, value in changes.items() if value is not None}
     if hidden is not None:
-        given["hidden"] = tuple(_validate.count("hidden", width) for width in hidden)
+        given["hidden"] = tuple(validate.count("hidden", width) for width in hidden)
     if sigma is not None:
-        given["sigma"] = (_validate.positive_number("sigma", sigma),) * 2
+        given["sigma"] = (validate.positive_number("sigma", sigma),) * 2
     return dataclasses.replace(base, **given)
 
 

@@ -1,27 +1,25 @@
-"""What comes out of `train`: a policy that acts, is evaluated, and is kept in a file of data
-only.
-"""
+"""What comes out of `train`: a policy that acts, is evaluated, and is kept as data."""
 
 import json
+import zipfile
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import equinox as eqx
-import jax
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
-from phenes import _validate
-from phenes.rl.policies import MLP, Normaliser, Policy, from_network, head_for
-from phenes.rl.rollouts.spaces import Spaces
-from phenes.rl.rollouts.trajectory import total
-from phenes.rl.training.curve import Curve
-from phenes.rl.trajectories import Trajectories
+from phenes._validate import count
+from phenes.rl.curve import Curve
+from phenes.rl.problems import Readout, network_policy, tabular
+from phenes.rl.problems.tabular import Score
+from phenes.rl.rollouts.spaces import make, to_space
 
-FORMAT = "phenes policy 1"
+FORMAT = "phenes policy 2"
+# files that were saved before 2: of networks, and of tables
+NETWORK_1, TABLE_1 = "phenes policy 1", "phenes tabular policy 1"
+SLOWEST, FASTEST = 10, 50  # frames per second; viewers of GIFs do not go faster than 50
 
 
 class Evaluation(NamedTuple):
@@ -31,158 +29,274 @@ class Evaluation(NamedTuple):
 
     @property
     def mean(self) -> float:
+        """The mean return."""
         return float(np.mean(self.returns))
 
     @property
     def se(self) -> float:
-        return (
-            float(np.std(self.returns, ddof=1) / np.sqrt(self.returns.size))
-            if self.returns.size > 1
-            else float("nan")
-        )
+        """The standard error of the mean; NaN for one episode."""
+        if self.returns.size < 2:
+            return float("nan")
+        return float(np.std(self.returns, ddof=1) / np.sqrt(self.returns.size))
+
+
+class Frames(NamedTuple):
+    """Pictures [h, w, 3] of an episode, and how many make a second."""
+
+    pictures: list[np.ndarray]
+    per_second: float
 
 
 @dataclass(frozen=True)
 class Trained:
-    """theta: the mean of the search, which is the policy. curve: see `Curve`. about: id, options,
-    seed, settings and how it ended.
+    """A policy that was learnt by `phenes.rl.train`, in a table or in a network.
+
+    Attributes
+    ----------
+    readout : TablePolicy or NetworkPolicy
+        What acts. `probabilities` and `score` of a table, and `theta`, `policy` and `spaces` of a
+        network, can be read from the trained object itself.
+    curve : Curve
+        The learning curve.
+    about : mapping
+        kind ("table" or "network"), name, options, seed, parameters, settings, popsize, target, and
+        how it ended: solved, value, seconds.
     """
 
-    policy: Policy
-    theta: Float[np.ndarray, " d"]
-    spaces: Spaces
+    readout: Readout
     curve: Curve
     about: Mapping[str, Any]
-    _acting: Any = field(default=None, repr=False, compare=False)
-
-    def __post_init__(self):
-        act = eqx.filter_jit(
-            lambda policy, theta, obs: policy.head.to_env(
-                policy.head.mode(policy.output(theta, obs))
-            )
-        )
-        object.__setattr__(self, "_acting", act)
 
     @property
     def name(self) -> str:
+        """The id of the environment."""
         return self.about["name"]
 
     @property
+    def options(self) -> dict[str, Any]:
+        """With which Gymnasium made the environment."""
+        return self.about["options"]
+
+    @property
+    def kind(self) -> str:
+        """ "table" or "network"."""
+        return self.readout.kind
+
+    @property
     def episodes(self) -> int:
+        """How many were played to learn."""
         return self.curve.generations * int(self.about["popsize"])
 
+    @property
+    def steps(self) -> int:
+        """How many were taken in them."""
+        return int(self.curve.steps.sum())
+
+    @property
+    def probabilities(self) -> Float[np.ndarray, "s a"]:
+        """Of a table: the probability of each action in each state."""
+        return self._table().probabilities
+
+    @property
+    def score(self) -> Score:
+        """Of a table: exact expected returns."""
+        return self._table().score
+
+    @property
+    def theta(self) -> Float[np.ndarray, " d"]:
+        """Of a network: its parameters, the mean of the search."""
+        return self._network().theta
+
+    @property
+    def policy(self) -> Any:
+        """Of a network: the policy that theta makes act."""
+        return self._network().policy
+
+    @property
+    def spaces(self) -> Any:
+        """Of a network: what it sees and does."""
+        return self._network().spaces
+
     def predict(self, obs: Any) -> Any:
-        """The best action for an observation (as the environment gives it, flattened if need be),
-        as the environment takes it.
+        """The best action for an observation.
+
+        Parameters
+        ----------
+        obs : int or array_like
+            As the environment gives it: a state of a table, or numbers for a network (flattened if
+            need be).
+
+        Returns
+        -------
+        int or ndarray
+            As the environment takes it.
+
+        Raises
+        ------
+        ValueError
+            If obs is no state of the table, or has another size than the network takes.
         """
-        flat = np.ravel(np.asarray(obs, float))
-        if flat.shape != (self.spaces.obs_dim,):
-            raise ValueError(
-                f"obs must have {self.spaces.obs_dim} numbers, as {self.name} gives them, got shape"
-                f" {np.shape(obs)}"
-            )
-        action = np.asarray(self._acting(self.policy, jnp.asarray(self.theta), jnp.asarray(flat)))
-        return int(action) if self.spaces.n is not None else action
+        return self.readout.predict(obs, self.name)
 
-    def evaluate(
-        self, episodes: int = 100, seed: int = 1, workers: int | None = None
-    ) -> Evaluation:
-        """Fresh episodes with the best actions, on the environment itself."""
-        from phenes.rl import rollouts
+    def evaluate(self, episodes: int = 100, seed: int = 1, workers: Any = None) -> Evaluation:
+        """Play fresh episodes with the best actions.
 
-        episodes = _validate.count("episodes", episodes)
-        seed = _validate.count("seed", seed, 0)
-        env = rollouts.load(self.name, workers=workers, **self.about["options"])
+        Parameters
+        ----------
+        episodes : int
+            How many.
+        seed : int
+            Of their random numbers.
+        workers : int, str or Executor, optional
+            As in `phenes.rl.train`.
+
+        Returns
+        -------
+        Evaluation
+            The returns, their mean and its standard error.
+
+        Raises
+        ------
+        ValueError
+            If episodes is not a positive integer, or workers are given for a table.
+        """
+        count("episodes", episodes)
+        count("seed", seed, 0)
+        return Evaluation(self.readout.returns(self.name, self.options, episodes, seed, workers))
+
+    def frames(self, seed: int = 0) -> Frames:
+        """One episode with the best actions, drawn by the environment itself.
+
+        Parameters
+        ----------
+        seed : int
+            Of the environment.
+
+        Returns
+        -------
+        Frames
+            Its pictures, and how many make a second.
+
+        Raises
+        ------
+        ValueError
+            If the environment does not render pictures.
+        """
+        env = make(self.name, {**self.options, "render_mode": "rgb_array"})
         try:
-            return Evaluation(
-                returns(env, self.policy, jnp.asarray(self.theta), jax.random.key(seed), episodes)
-            )
+            given = to_space(env.action_space)
+            obs, _ = env.reset(seed=seed)
+            pictures, over = [_picture(env)], False
+            while not over:
+                seen = self.readout.observation(env.observation_space, obs)
+                obs, _, terminated, truncated, _ = env.step(given(self.predict(seen)))
+                pictures.append(_picture(env))
+                over = terminated or truncated
+            fps = env.metadata.get("render_fps") or 30
         finally:
             env.close()
+        return Frames(pictures, float(np.clip(fps, SLOWEST, FASTEST)))
 
     def save(self, path: str | Path) -> Path:
-        """Data only: arrays in NumPy's npz form, the rest as JSON."""
-        spaces = self.spaces._asdict() | {
-            name: _listed(getattr(self.spaces, name)) for name in ("low", "high")
-        }
+        """Keep the policy in a file that holds data only: arrays as npz, the rest as JSON.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file, which is replaced if it is there.
+
+        Returns
+        -------
+        Path
+            The file.
+        """
         text = json.dumps(
-            {"format": FORMAT, "about": dict(self.about), "spaces": spaces}, default=float
+            {
+                "format": FORMAT,
+                "kind": self.kind,
+                "about": dict(self.about),
+                "readout": self.readout.described(),
+            },
+            default=float,
         )
-        scale = (
-            {}
-            if self.policy.scale is None
-            else {f"scale.{name}": np.asarray(v) for name, v in vars(self.policy.scale).items()}
-        )
-        curve = {f"curve.{name}": v for name, v in self.curve._asdict().items()}
+        curve = {f"curve.{name}": column for name, column in self.curve._asdict().items()}
         with Path(path).open("wb") as file:
-            np.savez_compressed(file, about=text, theta=self.theta, **scale, **curve)  # pyright: ignore[reportArgumentType]
+            np.savez_compressed(file, about=text, **self.readout.arrays(), **curve)  # pyright: ignore[reportArgumentType]
         return Path(path)
 
     @classmethod
     def load(cls, path: str | Path, network: Any = None) -> "Trained":
-        """network: for a policy that was trained with one of the user's own, a module of the same
-        kind.
+        """Open a policy that was saved.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+        network : equinox.Module, optional
+            For a policy that was trained with a network of your own: a module of the same kind.
+
+        Returns
+        -------
+        Trained
+            As it was saved.
+
+        Raises
+        ------
+        ValueError
+            If the file is no policy, or the network is not of its kind.
         """
         try:
             with np.load(path, allow_pickle=False) as file:
-                about = json.loads(str(file["about"]))
+                saved = json.loads(str(file["about"]))
                 arrays = {name: file[name] for name in file.files if name != "about"}
-            if about["format"] != FORMAT:
-                raise KeyError("format")
-            spaces = Spaces(
-                **{**about["spaces"], **{k: _bounds(about["spaces"][k]) for k in ("low", "high")}}
-            )
+            saved = _of_this_format(saved, arrays)
             curve = Curve(**{name: arrays[f"curve.{name}"] for name in Curve._fields})
-        except (KeyError, EOFError, ValueError, TypeError) as error:
-            raise ValueError(
-                f"{path} is not a policy that was saved by this version of phenes: {error}"
-            ) from error
-        return cls(
-            _policy(path, spaces, about["about"], arrays, network),
-            arrays["theta"],
-            spaces,
-            curve,
-            about["about"],
-        )
+            about, described = saved["about"], saved["readout"]
+            if saved["kind"] == "table":
+                return cls(tabular.restored(described, arrays), curve, about)
+        except (KeyError, EOFError, ValueError, TypeError, zipfile.BadZipFile) as error:
+            raise ValueError(f"{path} is not a policy that was saved by phenes: {error}") from error
+        readout = network_policy.restored(described, about, arrays, network, path)
+        return cls(readout, curve, about)
+
+    def _table(self) -> Any:
+        if self.kind != "table":
+            raise AttributeError(f"{self.name} was learnt by a network, which has no table")
+        return self.readout
+
+    def _network(self) -> Any:
+        if self.kind != "network":
+            raise AttributeError(f"{self.name} was learnt in a table, without a network")
+        return self.readout
 
 
-def returns(env: Any, policy: Policy, theta: Any, key: Any, episodes: int) -> np.ndarray:
-    """Of one theta with its best actions."""
-    law = Trajectories(policy, env, deterministic=True)
-    return np.asarray(
-        total(law.sample_all(key, jnp.broadcast_to(theta[None], (episodes, theta.size)))), float
-    )
+def _picture(env: Any) -> np.ndarray:
+    frame = env.render()
+    if not isinstance(frame, np.ndarray) or frame.ndim != 3:
+        raise ValueError(f"{env.spec.id} does not render pictures")
+    return frame
 
 
-def _policy(
-    path: Any, spaces: Spaces, about: dict[str, Any], arrays: dict[str, np.ndarray], network: Any
-) -> Policy:
-    hidden = about["settings"]["hidden"]
-    if network is None and hidden is None:
-        raise ValueError(
-            f"{path} was trained with a network of your own: give it to load as network"
-        )
-    head = head_for(spaces, about["settings"]["action_noise"] or 1.0)
-    scale = (
-        Normaliser(*(jnp.asarray(arrays[f"scale.{name}"]) for name in ("count", "mean", "var")))
-        if "scale.mean" in arrays
-        else None
-    )
-    net = (
-        MLP(jax.random.key(0), spaces.obs_dim, head.outputs, hidden) if network is None else network
-    )
-    policy, theta = from_network(net, head, scale)
-    if theta.size != arrays["theta"].size:
-        raise ValueError(
-            f"network must have the {arrays['theta'].size} parameters of {path}, got {theta.size}"
-        )
-    return policy
-
-
-def _listed(bounds: Any) -> Any:
-    """JSON has no infinity: as text."""
-    return None if bounds is None else [str(b) if not np.isfinite(b) else float(b) for b in bounds]
-
-
-def _bounds(listed: Any) -> Any:
-    return None if listed is None else np.array([float(b) for b in listed])
+def _of_this_format(saved: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[str, Any]:
+    """What older versions saved, as it is saved now."""
+    if saved["format"] == FORMAT:
+        return saved
+    if saved["format"] == NETWORK_1:
+        about = {"kind": "network", **saved["about"]}
+        return {"kind": "network", "about": about, "readout": {"spaces": saved["spaces"]}}
+    if saved["format"] != TABLE_1:
+        raise ValueError(f"its format is {saved['format']!r}")
+    values, means = arrays["curve"], arrays["population"]
+    n = values.size
+    unknown, none = np.full(n, np.nan), np.zeros(n, np.int64)
+    steps = np.diff(np.linspace(0, saved["steps"], n + 1).round()).astype(np.int64)
+    seconds = np.linspace(0, saved["seconds"], n + 1)[1:]
+    columns = (means, unknown, steps, none, none, unknown, unknown, seconds, 1 + np.arange(n))
+    arrays |= {
+        f"curve.{name}": column
+        for name, column in zip(Curve._fields, (*columns, values), strict=True)
+    }
+    about = {name: saved[name] for name in ("name", "options", "seed", "seconds")}
+    about |= {"kind": "table", "popsize": saved["episodes"] // max(n, 1), "target": None}
+    about |= {"solved": False, "value": saved["score"]["greedy"], "settings": {}}
+    return {"kind": "table", "about": about, "readout": {"score": saved["score"]}}

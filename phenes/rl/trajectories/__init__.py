@@ -5,15 +5,16 @@ g`, p a `Trajectories`.
 |---|---|---|---|
 | Genotype() | yes | the evolution strategy's | - |
 | Reparameterised() | yes | small for short episodes or much action noise, else enormous | - |
-| mix() | yes | smallest if the policy is nearly linear; may be large on long episodes | inner products of rows at the mean |
-| guarded_mix() | yes | as mix, and never far above the genotype's | the same, and one more backward pass |
+| mix() | yes | smallest if the policy is nearly linear | inner products of rows at the mean |
+| guarded_mix() | yes | as mix, and never far above the genotype's | one more backward pass |
 | curved_mix() | yes | smallest where it matters | about four times that of mix |
 | linearised() | nearly | smallest | as mix |
 | ScoreAtMean() | no | small | - |
 
-Those of `phenes.estimators` that need log p alone (genotype, reparameterised, information_mix) work
-too. `credited` gives single steps a weight of their own: the reward that followed, less what was to
-be expected. `by_signal` chooses among several.
+On long episodes that of mix() may be large. Those of `phenes.estimators` that need log p alone
+(genotype, reparameterised, information_mix) work too. `credited` gives single steps a weight of
+their own: the reward that followed, less what was to be expected. `by_signal` chooses among
+several.
 """
 
 from phenes.rl.rollouts.trajectory import Trajectory, total

@@ -7,7 +7,7 @@ it, every estimator of `phenes.estimators` that needs d log p / d theta works on
 
 import abc
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import equinox as eqx
 import jax
@@ -96,13 +96,42 @@ class ByTrajectory(eqx.Module):
     def advance(
         self, p: Any, q: IsotropicGaussian, batch: Batch, w: Float[Array, " n"]
     ) -> "tuple[Float[Array, 'n d'], ByTrajectory]":
-        """What the individuals contribute, and the estimator with what it has learnt from them."""
-        after = self.observe(p, q, batch) if hasattr(self, "observe") else self  # pyright: ignore[reportAttributeAccessIssue]
-        return self.contributions(p, q, batch, w), after
+        """What the individuals contribute, and the estimator after this generation: itself."""
+        return self.contributions(p, q, batch, w), self
 
     def __call__(self, p: Any, q: Q, batch: Batch, w: Float[Array, " n"]) -> Q:
         _validate.family(q, q, IsotropicGaussian, "gradient on trajectories")
         return gradient(q, self.contributions(p, q, batch, w))
+
+
+class LearningByTrajectory(ByTrajectory):
+    """An estimator on trajectories that learns from past generations, a `LearningEstimator`."""
+
+    @abc.abstractmethod
+    def start(self, p: Any, q: IsotropicGaussian, batch: Batch) -> Self:
+        """With room for what it is going to learn; batch has shapes only."""
+
+    @abc.abstractmethod
+    def observe(self, p: Any, q: IsotropicGaussian, batch: Batch) -> Self:
+        """With what it has learnt from a generation whose gradient has been taken."""
+
+    def advance(
+        self, p: Any, q: IsotropicGaussian, batch: Batch, w: Float[Array, " n"]
+    ) -> "tuple[Float[Array, 'n d'], LearningByTrajectory]":
+        """What the individuals contribute, and the estimator with what it has learnt from them."""
+        return self.contributions(p, q, batch, w), self.observe(p, q, batch)
+
+    def step(self, p: Any, q: Q, batch: Batch, w: Float[Array, " n"]) -> tuple[Q, Self]:
+        """The gradient with what was known before, and the estimator after this generation."""
+        each, after = self.advance(p, q, batch, w)
+        return gradient(q, each), after  # pyright: ignore[reportReturnType]
+
+
+def started(estimator: ByTrajectory, p: Any, q: IsotropicGaussian, batch: Batch) -> ByTrajectory:
+    """Ready for the first generation, whether it learns or not."""
+    if isinstance(estimator, LearningByTrajectory):
+        return estimator.start(p, q, batch)
+    return estimator
 
 
 def gradient(q: Q, contributions: Float[Array, "n d"]) -> Q:

@@ -11,15 +11,14 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
 from jaxtyping import Array, Float
 
 from phenes import _validate
 from phenes.batch import Batch
 from phenes.rl.policies import Normaliser
-from phenes.rl.rollouts.trajectory import Trajectory
+from phenes.rl.rollouts.trajectory import Trajectory, to_go
 from phenes.rl.trajectories._linear_algebra import along
-from phenes.rl.trajectories.base import ByTrajectory, individually
+from phenes.rl.trajectories.base import ByTrajectory, LearningByTrajectory, individually, started
 from phenes.search.gaussian import IsotropicGaussian
 
 FEATURES = 64  # random tanh units, beside the observation itself, its squares and the time
@@ -78,7 +77,7 @@ class Sums(NamedTuple):
         return jnp.sqrt(self.square / jnp.maximum(self.steps, 1.0))
 
 
-class Credited(ByTrajectory):
+class Credited(LearningByTrajectory):
     """See `credited`. size: of the weights of a whole population, for a part of it."""
 
     estimator: ByTrajectory
@@ -90,20 +89,14 @@ class Credited(ByTrajectory):
     size: Float[Array, ""] | None = eqx.field(default=None, repr=False)
 
     def start(self, p: Any, q: IsotropicGaussian, batch: Batch) -> "Credited":
-        inner = (
-            self.estimator.start(p, q, batch)  # pyright: ignore
-            if hasattr(self.estimator, "start")
-            else self.estimator
-        )
+        inner = started(self.estimator, p, q, batch)
         return self._with(inner, Value.start(batch.x.obs.shape[-1], q.mean.dtype))
 
     def observe(self, p: Any, q: IsotropicGaussian, batch: Batch) -> "Credited":
         """Learn from a generation, after its gradient was taken."""
-        inner = (
-            self.estimator.observe(p, q, batch)  # pyright: ignore
-            if hasattr(self.estimator, "observe")
-            else self.estimator
-        )
+        inner = self.estimator
+        if isinstance(inner, LearningByTrajectory):
+            inner = inner.observe(p, q, batch)
         return self._with(inner, self._learnt(self.sums(p, q, batch)))
 
     def learnt(self, sums: Sums) -> "Credited":
@@ -113,7 +106,7 @@ class Credited(ByTrajectory):
     def sums(self, p: Any, q: IsotropicGaussian, batch: Batch) -> Sums:
         value, x = self._value(), batch.x
         taken = x.mask.astype(q.mean.dtype)
-        y = self._to_go(x, q.mean.dtype)
+        y = self.to_go(x, q.mean.dtype)
 
         def one(x, taken, y):
             F = value.features(*self._seen(p, x)) * taken[:, None]
@@ -151,7 +144,7 @@ class Credited(ByTrajectory):
         coefficients = value.fitted()
         dtype = coefficients.dtype
         expected = jax.vmap(lambda x: value.features(*self._seen(p, x)) @ coefficients)(x)
-        advantage = jnp.where(x.mask, self._to_go(x, dtype) - expected, 0.0)
+        advantage = jnp.where(x.mask, self.to_go(x, dtype) - expected, 0.0)
         if not self.by_step:
             advantage = jnp.where(x.mask, advantage[:, :1], 0.0)
         return jnp.where(jnp.isfinite(advantage), advantage, 0.0)
@@ -192,14 +185,9 @@ class Credited(ByTrajectory):
             estimator, self.discount, self.memory, self.standardise, self.by_step, value
         )
 
-    def _to_go(self, x: Trajectory, dtype: Any) -> Float[Array, "n t"]:
+    def to_go(self, x: Trajectory, dtype: Any) -> Float[Array, "n t"]:
         reward = jnp.where(x.mask & jnp.isfinite(x.reward), x.reward, 0.0).astype(dtype)
-
-        def back(later, reward):
-            now = reward + self.discount * later
-            return now, now
-
-        return lax.scan(back, jnp.zeros_like(reward[:, 0]), reward.T, reverse=True)[1].T
+        return to_go(reward, self.discount)
 
     def _seen(
         self, p: Any, x: Trajectory

@@ -17,7 +17,7 @@ from jaxtyping import Array, Float
 from phenes import _validate
 from phenes.batch import Batch
 from phenes.rl.trajectories._linear_algebra import along, at_mean, choose, inner, scored, solve
-from phenes.rl.trajectories.base import ByTrajectory, individually
+from phenes.rl.trajectories.base import ByTrajectory, LearningByTrajectory, individually
 from phenes.search.gaussian import IsotropicGaussian
 
 STATES = 32
@@ -52,7 +52,7 @@ def mix(states: int = STATES) -> Mix:
     return Mix(_validate.count("states", states))
 
 
-class GuardedMix(ByTrajectory):
+class GuardedMix(LearningByTrajectory):
     """See `guarded_mix`."""
 
     states: int = eqx.field(static=True)

@@ -14,7 +14,7 @@ from jaxtyping import Array, Float, Int
 
 from phenes import weightings
 from phenes.batch import Batch
-from phenes.rl.trajectories.base import ByTrajectory
+from phenes.rl.trajectories.base import ByTrajectory, LearningByTrajectory, Q, gradient, started
 from phenes.search.gaussian import IsotropicGaussian
 
 
@@ -59,12 +59,35 @@ def agreement(
     return (jnp.mean(a, axis=0) @ jnp.mean(b, axis=0) - jnp.sum(a * b) / n**2) * n / max(n - 1, 1)
 
 
-def averaged(old: Any, new: Any, memory: float) -> Any:
-    """A running mean, for anything whose entries can be added."""
-    return type(old)(*(memory * a + (1 - memory) * b for a, b in zip(old, new, strict=True)))
+class Measured(eqx.Module):
+    """An estimator and the signal in its last gradient, as `es` carries it from step to step.
+
+    paired: individuals i and i + N/2 are a mirrored pair and count as one.
+    """
+
+    estimator: ByTrajectory
+    paired: bool = eqx.field(static=True)
+    signal: Signal
+
+    @classmethod
+    def of(
+        cls, estimator: ByTrajectory, paired: bool, p: Any, q: IsotropicGaussian, batch: Batch
+    ) -> "Measured":
+        """Before the first generation; batch has shapes only."""
+        zero = jnp.zeros((), q.mean.dtype)
+        return cls(started(estimator, p, q, batch), paired, Signal(zero, zero))
+
+    def start(self, p: Any, q: IsotropicGaussian, batch: Batch) -> "Measured":
+        """See `LearningEstimator.start`."""
+        return Measured.of(self.estimator, self.paired, p, q, batch)
+
+    def step(self, p: Any, q: Q, batch: Batch, w: Float[Array, " n"]) -> "tuple[Q, Measured]":
+        """The contributions are computed once, for the gradient and its signal."""
+        each, after = self.estimator.advance(p, q, batch, w)
+        return gradient(q, each), Measured(after, self.paired, signal(each, self.paired))
 
 
-class BySignal(ByTrajectory):
+class BySignal(LearningByTrajectory):
     """See `by_signal`."""
 
     candidates: tuple[ByTrajectory, ...]
@@ -72,7 +95,7 @@ class BySignal(ByTrajectory):
     seen: Signal | None = None  # running means, one entry for each candidate
 
     def start(self, p: Any, q: IsotropicGaussian, batch: Batch) -> "BySignal":
-        ready = tuple(c.start(p, q, batch) if hasattr(c, "start") else c for c in self.candidates)  # pyright: ignore
+        ready = tuple(started(c, p, q, batch) for c in self.candidates)
         zero = jnp.zeros(len(ready), q.mean.dtype)
         return BySignal(ready, self.memory, Signal(zero, zero))
 

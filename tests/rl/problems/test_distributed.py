@@ -14,9 +14,8 @@ import pytest
 
 from phenes.execution.affinity import OwnProcesses
 from phenes.rl import policies, rollouts
-from phenes.rl.problems import distributed as phases
-from phenes.rl.problems import worker
-from phenes.rl.problems.network import Learner
+from phenes.rl.problems import distributed, worker
+from phenes.rl.problems.network import GenerationStep
 from phenes.rl.problems.settings import Settings
 from phenes.rl.trajectories import (
     Genotype,
@@ -42,10 +41,10 @@ def as_optax_needs_it():
         yield
 
 
-def generation(learner, carry):
-    batch = eqx.filter_jit(lambda carry: learner.ask(carry))(carry)
-    x = jax.tree.map(jnp.asarray, learner.sample(carry, batch))
-    return eqx.filter_jit(lambda *told: learner.tell(*told))(carry, batch._replace(x=x))
+def generation(step, generations, carry):
+    batch = eqx.filter_jit(lambda carry: step.ask(carry))(carry)
+    x = jax.tree.map(jnp.asarray, generations.sample(carry, batch))
+    return eqx.filter_jit(lambda *told: generations.tell(*told))(carry, batch, x)
 
 
 def prepared(settings, workers, name="CartPole-v1"):
@@ -55,10 +54,8 @@ def prepared(settings, workers, name="CartPole-v1"):
     policy, theta = policies.policy(
         jax.random.key(1), env.spaces, (4,), normalise=settings.normalise
     )
-    one, two = (
-        Learner(settings, here, jax.random.key(2)),
-        phases.phased(settings, env, jax.random.key(2), workers),
-    )
+    one = GenerationStep(settings, here, jax.random.key(2))
+    _, two = distributed.divided(one._replace(env=env), workers)
     return one, two, one.begin(policy, theta)
 
 
@@ -91,10 +88,10 @@ def test_two_phases_are_one_process(settings, name, generations):
     """
     with ThreadPoolExecutor(2) as pool:
         one, two, carry = prepared(settings, pool, name)
-        assert isinstance(two, phases.Phased)
+        assert isinstance(two, distributed.Distributed)
         a = b = carry
         for _ in range(generations):
-            (a, ours), (b, theirs) = generation(one, a), generation(two, b)
+            (a, ours), (b, theirs) = generation(one, one, a), generation(one, two, b)
             close(ours, theirs)
             close(a, b)
             assert np.any(a.state.q.mean != carry.state.q.mean), (
@@ -119,9 +116,8 @@ def test_a_worker_that_is_killed_between_the_phases_is_played_again_from_its_see
     settings = Settings(ScoreAtMean(), popsize=5, normalise=False)
     deadly = Deadly(2)
     try:
-        one, two, carry = prepared(settings, 2)
-        two.lanes = two.env.executor = deadly
-        a, b = generation(one, carry), generation(two, carry)
+        one, two, carry = prepared(settings, deadly)
+        a, b = generation(one, one, carry), generation(one, two, carry)
     finally:
         deadly.close()
     close(a, b)
@@ -131,9 +127,9 @@ def test_a_worker_that_is_killed_between_the_phases_is_played_again_from_its_see
 
 def test_estimators_that_learn_from_whole_populations_play_in_one_phase():
     for estimator in (guarded_mix(4), by_signal(mix(4), Genotype()), credited(guarded_mix(4))):
-        assert not phases.splits(estimator)
+        assert not distributed.splits(estimator)
     with ThreadPoolExecutor(1) as pool:
-        assert isinstance(prepared(Settings(guarded_mix(4)), pool)[1], Learner)
+        assert isinstance(prepared(Settings(guarded_mix(4)), pool)[1], GenerationStep)
 
 
 def test_a_policy_survives_the_way_to_another_process():

@@ -1,0 +1,195 @@
+"""Policies in tables: Dirichlet search, episodes compiled from the table, exact values."""
+
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jaxtyping import Array, Float
+
+from phenes.rl.curve import Curve, Report
+from phenes.rl.problems import Advanced
+from phenes.rl.tabular import evaluate, learners
+from phenes.rl.tabular.environment import load
+from phenes.rl.tabular.playing import play
+from phenes.rl.tabular.table import Table
+from phenes.strategy import State
+
+GENERATIONS = 500
+CHUNK = 25  # generations between two signs of life
+
+
+@dataclass(frozen=True)
+class Score:
+    """Exact expected returns of the policy that was learnt.
+
+    limit: steps of an episode; own: is that the environment's own limit? greedy: of the most likely
+    action in every state. stochastic: of actions drawn with the learnt probabilities. unlimited: of
+    the greedy policy without a step limit (minus infinity if it may never arrive and pays for every
+    step). optimum: of the best policy there is. start: of the uniformly random policy. truncated:
+    share of the episodes of the last generation that were cut off.
+    """
+
+    limit: int
+    own: bool
+    greedy: float
+    stochastic: float
+    unlimited: float
+    optimum: float
+    start: float
+    truncated: float
+
+
+@dataclass(frozen=True)
+class TablePolicy:
+    """probabilities: of the actions in each state."""
+
+    probabilities: Float[np.ndarray, "s a"]
+    score: Score
+    kind = "table"
+
+    def predict(self, obs: Any, name: str) -> int:
+        """See `Readout.predict`: the most likely action in this state."""
+        states = len(self.probabilities)
+        if np.ndim(obs) != 0 or not 0 <= int(obs) < states or int(obs) != obs:
+            raise ValueError(
+                f"obs must be a state of {name}, an integer from 0 to {states - 1}, got {obs!r}"
+            )
+        return int(np.argmax(self.probabilities[int(obs)]))
+
+    def observation(self, space: Any, obs: Any) -> Any:
+        """See `Readout.observation`."""
+        return obs
+
+    def returns(
+        self, name: str, options: dict[str, Any], episodes: int, seed: int, workers: Any
+    ) -> np.ndarray:
+        """See `Readout.returns`. The table is the environment: episodes are compiled from it."""
+        refuse_workers(name, workers)
+        table = load(name, **options).table.limited(self.score.limit)
+        best = np.eye(table.actions)[np.argmax(self.probabilities, axis=1)]
+        weights = jnp.broadcast_to(jnp.asarray(best)[None], (episodes, *best.shape))
+        episode = jax.jit(lambda key, weights: play(table, key, weights))
+        return np.asarray(episode(jax.random.key(seed), weights).total, float)
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """See `Readout.arrays`."""
+        return {"probabilities": self.probabilities}
+
+    def described(self) -> dict[str, Any]:
+        """See `Readout.described`."""
+        return {"score": asdict(self.score)}
+
+
+def restored(described: dict[str, Any], arrays: dict[str, np.ndarray]) -> TablePolicy:
+    """From `arrays` and `described`."""
+    return TablePolicy(arrays["probabilities"], Score(**described["score"]))
+
+
+def refuse_workers(name: str, workers: Any) -> None:
+    """Episodes of a table are one compiled program here: workers would have nothing to do."""
+    if workers is not None:
+        raise ValueError(
+            f"workers must be None for {name}: its episodes are compiled from its transition table"
+            f" and played here, got {workers!r}"
+        )
+
+
+class Carry(NamedTuple):
+    """Everything that the next generation depends on; truncated: share of episodes cut off."""
+
+    state: State
+    truncated: Float[Array, ""]
+
+
+class TableProblem:
+    """A training of the default learner on a table, see `Problem`.
+
+    keeps_best is False: the curve is exact, and the probabilities are the mean of the last search
+    law.
+    """
+
+    chunk = CHUNK
+    keeps_best = False
+
+    def __init__(self, table: Table, popsize: int, seed: int):
+        self.key = jax.random.key(seed)
+        self.own = table.limit is not None
+        self.learner = learners.default(table, popsize)
+        self.table = table.limited(learners.horizon(table))
+        self.some = eqx.filter_jit(lambda carry, n: self._scanned(carry, n))
+        self.values = jax.jit(
+            jax.vmap(lambda policy: evaluate.value(self.table, policy, self.table.limit))
+        )
+
+    def begin(self) -> Carry:
+        """See `Problem.begin`."""
+        state = self.learner.strategy.init(self.learner.start(self.key))
+        return Carry(state, jnp.ones((), jnp.result_type(float)))
+
+    def advance(self, carry: Carry, n: int) -> Advanced:
+        """See `Problem.advance`. The exact value of every greedy policy."""
+        before = int(carry.state.generation)
+        carry, (reports, greedy) = self.some(carry, n)
+        values = np.asarray(self.values(greedy), float).tolist()
+        looks = list(zip(range(before + 1, before + n + 1), values, strict=True))
+        return Advanced(carry, [jax.tree.map(np.asarray, reports)], looks)
+
+    def answer(self, carry: Carry) -> Float[Array, "s a"]:
+        """See `Problem.answer`: the mean probabilities of the actions."""
+        return self.learner.policy(carry.state.q)
+
+    def prove(self, answer: Float[Array, "s a"], generation: int) -> float:
+        """See `Problem.prove`: exactly."""
+        return float(self.values(evaluate.best_action(answer)[None])[0])
+
+    def readout(self, answer: Float[Array, "s a"], carry: Carry, curve: Curve) -> TablePolicy:
+        """See `Problem.readout`."""
+        probabilities, greedy = np.asarray(answer), self.prove(answer, curve.generations)
+        score = _score(self.table, self.own, probabilities, greedy, float(carry.truncated))
+        return TablePolicy(probabilities, score)
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+    def _scanned(self, carry: Carry, n: int) -> tuple[Carry, Any]:
+        first, rest = eqx.partition(carry, eqx.is_array)
+
+        def one(arrays: Any, _: None) -> tuple[Any, Any]:
+            after, reported = self._once(eqx.combine(arrays, rest))
+            return eqx.filter(after, eqx.is_array), reported
+
+        last, reported = lax.scan(one, first, length=n)
+        return eqx.combine(last, rest), reported
+
+    def _once(self, carry: Carry) -> tuple[Carry, tuple[Report, Array]]:
+        """One generation: its report, and the greedy policy after it."""
+        problem, strategy, state = self.learner.problem, self.learner.strategy, carry.state
+        batch = problem.realise(self.key, state.generation, strategy.ask(self.key, state))
+        batch = batch._replace(f=problem.evaluate(batch.x))
+        state, info = strategy.tell(state, batch)
+        x, unknown = batch.x, jnp.full((), jnp.nan, batch.f.dtype)
+        steps = jnp.sum(x.length, dtype=jnp.int32)
+        report = Report(
+            info.f_mean, info.f_best, steps, info.failed, info.skipped, unknown, unknown
+        )
+        truncated = 1 - jnp.mean(x.ended, dtype=carry.truncated.dtype)
+        greedy = evaluate.best_action(self.learner.policy(state.q))
+        return Carry(state, truncated), (report, greedy)
+
+
+def _score(
+    table: Table, own: bool, probabilities: np.ndarray, greedy: float, truncated: float
+) -> Score:
+    limit = learners.horizon(table)
+    uniform = np.full_like(probabilities, 1 / table.actions)
+    stochastic, random = (
+        float(jax.jit(evaluate.value, static_argnums=2)(table, jnp.asarray(p), limit))
+        for p in (probabilities, uniform)
+    )
+    unlimited = evaluate.stationary_value(table, np.argmax(probabilities, axis=1))
+    optimum = evaluate.optimum(table)[0]
+    return Score(limit, own, greedy, stochastic, unlimited, optimum, random, truncated)

@@ -1,0 +1,170 @@
+"""`train`: what it learns, and that every argument is honoured or refused."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from phenes.rl import rollouts, tabular, training
+from phenes.rl.trajectories import Genotype
+from tests.rl.training.small import SHORT, as_optax_needs_it, same, short, table  # noqa: F401
+
+
+def test_cart_pole_is_learnt():
+    """The default: a population mean of 475 within 600 episodes (ten seeds: see the report of the
+    experiment).
+    """
+    out = training.train("CartPole-v1", seed=0, generations=30, target=None)
+    assert out.curve.first(475) * 20 <= 600
+
+
+def test_the_same_seed_is_the_same_run_and_another_is_another():
+    one = short(seed=3)
+    same(one, short(seed=3))
+    assert np.any(short(seed=4).theta != one.theta)
+    one = table(seed=3)
+    same(one, table(seed=3))
+    assert np.any(table(seed=4).probabilities != one.probabilities)
+
+
+def test_progress_counts_generations():
+    calls = []
+    count = lambda done, total, curve: calls.append((done, total, curve.generations))  # noqa: E731
+    short(progress=count)
+    assert calls == [(0, 10, 0), (5, 10, 5), (10, 10, 10)]
+    calls.clear()
+    table(progress=count, generations=30)
+    assert calls == [(0, 30, 0), (25, 30, 25), (30, 30, 30)]
+
+
+def test_one_rule_decides_between_table_and_network():
+    assert training.learns_table("FrozenLake-v1")
+    assert training.learns_table("FrozenLake-v1", None, target=0.7, workers=None, popsize=4)
+    assert not training.learns_table("CartPole-v1")
+    for given in ({"hidden": (4,)}, {"preset": "paper"}, {"rate": 0.1}, {"estimator": Genotype()}):
+        assert not training.learns_table("FrozenLake-v1", **given)
+    with pytest.raises(ValueError, match="cannot be made by gymnasium"):
+        training.learns_table("NoSuchEnvironment-v0")
+    assert table(generations=1).kind == "table"
+    network = table(
+        generations=1,
+        popsize=4,
+        hidden=(4,),
+        estimator=Genotype(),
+        options={"max_episode_steps": 8},
+    )
+    assert network.kind == "network"
+
+
+class TestTables:
+    """What `train` did not do before for environments with a table: it dropped these arguments."""
+
+    def test_a_target_ends_the_run_once_the_exact_value_is_there(self):
+        out = table(target=0.5, generations=200, popsize=100, options={"is_slippery": False})
+        assert out.about["solved"]
+        assert out.about["target"] == 0.5
+        assert out.about["value"] == out.score.greedy >= 0.5
+        assert out.curve.generations % 25 == 0
+        assert out.curve.generations < 200
+
+    def test_a_target_out_of_reach_is_said_to_be(self):
+        out = table(target=2.0, generations=30)
+        assert not out.about["solved"]
+        assert out.curve.generations == 30
+
+    def test_the_threshold_of_the_environment_is_no_target_of_a_table(self):
+        assert table().about["target"] is None
+
+    def test_workers_are_refused(self):
+        with pytest.raises(ValueError, match=r"workers must be None for FrozenLake-v1: .* got 4"):
+            table(workers=4)
+
+    def test_checkpoint_and_resume(self, tmp_path):
+        begun = []
+        for resume, generations in ((True, 25), (True, 50), (False, 25)):
+            table(
+                checkpoint=tmp_path / "c",
+                resume=resume,
+                generations=generations,
+                progress=lambda done, *_: begun.append(done),
+            )
+        assert begun == [0, 25, 25, 50, 0, 25]
+
+    def test_tabular_train_is_the_same(self):
+        same(
+            table(),
+            tabular.train(
+                "FrozenLake-v1", generations=10, popsize=20, options={"desc": ["SF", "FG"]}
+            ),
+        )
+        with pytest.raises(ValueError, match="CartPole-v1 has no transition table"):
+            tabular.train("CartPole-v1")
+
+
+def test_a_target_of_a_network_ends_the_run():
+    out = short(target=9.0, generations=20)
+    assert out.about["solved"]
+    assert out.about["value"] >= 9
+    assert out.curve.generations == 5
+
+
+def test_the_target_of_a_network_is_the_threshold_of_the_environment():
+    own = training.train(
+        "CartPole-v1", generations=5, popsize=6, hidden=(8,), options=SHORT, estimator=Genotype()
+    )
+    assert own.about["target"] == rollouts.spaces("CartPole-v1").threshold == 475
+
+
+def test_wrong_arguments():
+    with pytest.raises(ValueError, match="preset must be None, 'paper', 'paper-es', got 'best'"):
+        short(preset="best")
+    with pytest.raises(ValueError, match="popsize must be even"):
+        short(preset="paper-es", popsize=7)
+    with pytest.raises(ValueError, match="hidden must be"):
+        short(hidden=(8, 0))
+    with pytest.raises(ValueError, match="sigma must be"):
+        short(sigma=-1)
+    for make in (short, table):
+        with pytest.raises(ValueError, match="target must be"):
+            make(target=float("nan"))
+        with pytest.raises(ValueError, match="target must be"):
+            make(target="high")
+        with pytest.raises(ValueError, match="seed must be"):
+            make(seed=-1)
+        with pytest.raises(ValueError, match="generations must be"):
+            make(generations=0)
+        with pytest.raises(ValueError, match="popsize must be"):
+            make(popsize=1)
+
+
+def test_numbers_of_any_kind_are_taken():
+    whole, real = np.int64(5), np.float32(0.5)
+    out = table(generations=whole, popsize=np.int32(20), seed=np.uint8(0), target=real)
+    assert (out.curve.generations, out.about["target"]) == (5, 0.5)
+    assert table(generations=5.0).curve.generations == 5
+
+
+def test_gymnasium_and_matplotlib_are_not_imported_with_the_room():
+    code = (
+        "import sys, phenes.rl.training, phenes.rl.tabular;"
+        " print('gymnasium' in sys.modules, 'matplotlib' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=Path(__file__).parents[3],
+    )
+    assert done.stdout.split() == ["False", "False"]
+
+
+def test_the_function_is_found_whatever_was_imported_first():
+    """`phenes.rl.training.train` is the function, although a module has the same name."""
+    import phenes.rl.training.train
+
+    assert callable(phenes.rl.train)
+    assert callable(training.train)
+    assert phenes.rl.train is training.train

@@ -1,0 +1,162 @@
+"""What comes out of `train`, of tables and networks alike: it acts, is evaluated, and is kept."""
+
+import json
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import phenes
+from phenes.rl import tabular
+from phenes.rl.policies import MLP
+from phenes.rl.training.trained import NETWORK_1, TABLE_1
+from tests.rl.training.small import as_optax_needs_it, same, short, table  # noqa: F401
+
+
+@pytest.fixture(scope="module")
+def network():
+    return short(seed=3)
+
+
+@pytest.fixture(scope="module")
+def lake():
+    """On ice that is not slippery."""
+    return table(seed=1, generations=50, popsize=100, options={"is_slippery": False})
+
+
+def test_what_a_network_leaves_behind(network, tmp_path):
+    assert (network.kind, network.episodes, network.name) == ("network", 60, "CartPole-v1")
+    assert network.steps == network.curve.steps.sum()
+    np.testing.assert_array_equal(network.curve.at, [5, 10])
+    found = network.evaluate(20, seed=5)
+    assert found.returns.shape == (20,)
+    assert found.se == pytest.approx(np.std(found.returns, ddof=1) / np.sqrt(20))
+    again = phenes.rl.load(network.save(tmp_path / "cartpole.phenes"))
+    same(network, again)
+    assert again.about == json.loads(json.dumps(dict(network.about)))
+    obs = [np.array([0.1, 0.2, -0.1, -0.3]), np.array([-0.1, 0.5, 0.1, 0.4])]
+    assert [again.predict(o) for o in obs] == [network.predict(o) for o in obs]
+    np.testing.assert_array_equal(again.evaluate(20, seed=5).returns, found.returns)
+    with pytest.raises(AttributeError, match="network, which has no table"):
+        _ = network.probabilities
+
+
+def test_what_a_table_leaves_behind(lake, tmp_path):
+    assert (lake.kind, lake.episodes, lake.name) == ("table", 5000, "FrozenLake-v1")
+    assert lake.score.greedy == 1.0
+    assert lake.curve.deterministic.shape == lake.curve.mean.shape == (50,)
+    assert lake.curve.deterministic[-1] == lake.score.greedy == lake.about["value"]
+    assert np.isnan(lake.curve.signal()).all()
+    again = phenes.rl.load(lake.save(tmp_path / "lake.phenes"))
+    same(lake, again)
+    assert again.score == lake.score
+    assert again.about == json.loads(json.dumps(dict(lake.about)))
+    assert [again.predict(s) for s in range(16)] == [lake.predict(s) for s in range(16)]
+    with pytest.raises(AttributeError, match="in a table, without a network"):
+        _ = lake.theta
+
+
+def test_a_table_is_evaluated_on_fresh_episodes_with_its_best_actions():
+    """On slippery ice: the mean of the episodes is the exact value, within its error."""
+    trained = table(options={"map_name": "4x4"}, generations=50, popsize=100)
+    found = trained.evaluate(4000, seed=2)
+    assert set(np.unique(found.returns)) == {0.0, 1.0}
+    assert abs(found.mean - trained.score.greedy) < 4 * found.se
+    np.testing.assert_array_equal(found.returns[:10], trained.evaluate(4000, seed=2).returns[:10])
+    assert np.any(trained.evaluate(4000, seed=3).returns != found.returns)
+
+
+def test_observations_that_are_none(network, lake):
+    with pytest.raises(ValueError, match=r"obs must have 4 numbers, as CartPole-v1 gives them"):
+        network.predict([0.0, 1.0])
+    for obs in (16, -1, 0.5, [0, 1]):
+        with pytest.raises(ValueError, match="obs must be a state of FrozenLake-v1"):
+            lake.predict(obs)
+    for trained in (network, lake):
+        with pytest.raises(ValueError, match="episodes must be"):
+            trained.evaluate(0)
+        with pytest.raises(ValueError, match="seed must be"):
+            trained.evaluate(1, seed=-1)
+    with pytest.raises(ValueError, match="workers must be None for FrozenLake-v1"):
+        lake.evaluate(1, workers=2)
+
+
+def test_frames_of_an_episode(network, lake):
+    for trained, steps in ((network, 40), (lake, 6)):
+        frames = trained.frames()
+        assert 2 <= len(frames.pictures) <= steps + 1
+        assert frames.pictures[0].ndim == 3
+        assert 10 <= frames.per_second <= 50
+    assert len(lake.frames().pictures) == 7  # six steps to the goal, and the start
+
+
+class Own(eqx.Module):
+    """A user's network."""
+
+    a: jax.Array
+
+    def __call__(self, obs):
+        return self.a @ jnp.concatenate([obs, jnp.abs(obs)])
+
+
+def test_networks_of_the_users_own(tmp_path):
+    out = short(network=Own(jnp.zeros((2, 8))), generations=5)
+    assert out.theta.shape == (16,)
+    path = out.save(tmp_path / "own")
+    with pytest.raises(ValueError, match="network of your own"):
+        phenes.rl.load(path)
+    with pytest.raises(ValueError, match="must have the 16 parameters"):
+        phenes.rl.load(path, MLP(jax.random.key(0), 4, 2, ()))
+    np.testing.assert_array_equal(phenes.rl.load(path, Own(jnp.ones((2, 8)))).theta, out.theta)
+
+
+def resaved(path, change):
+    """The file at `path` with other contents."""
+    with np.load(path, allow_pickle=False) as file:
+        arrays = {name: file[name] for name in file.files}
+    about = json.loads(str(arrays.pop("about")))
+    about, arrays = change(about, arrays)
+    with path.open("wb") as file:
+        np.savez_compressed(file, about=json.dumps(about), **arrays)
+    return path
+
+
+def test_networks_that_were_saved_before_are_loaded(network, tmp_path):
+    def before(about, arrays):
+        old = {name: value for name, value in about["about"].items() if name != "kind"}
+        return {"format": NETWORK_1, "about": old, "spaces": about["readout"]["spaces"]}, arrays
+
+    again = phenes.rl.load(resaved(network.save(tmp_path / "p"), before))
+    same(network, again)
+    assert again.about == json.loads(json.dumps(dict(network.about)))
+
+
+def test_tables_that_were_saved_before_are_loaded(lake, tmp_path):
+    def before(about, arrays):
+        own = {name: about["about"][name] for name in ("name", "options", "seed", "seconds")}
+        own |= {"episodes": lake.episodes, "steps": lake.steps}
+        saved = {"format": TABLE_1, **own, "score": about["readout"]["score"]}
+        return saved, {
+            "probabilities": arrays["probabilities"],
+            "curve": arrays["curve.deterministic"],
+            "population": arrays["curve.mean"],
+        }
+
+    again = tabular.Trained.load(resaved(lake.save(tmp_path / "p"), before))
+    np.testing.assert_array_equal(again.probabilities, lake.probabilities)
+    np.testing.assert_array_equal(again.curve.deterministic, lake.curve.deterministic)
+    np.testing.assert_array_equal(again.curve.mean, lake.curve.mean)
+    assert (again.score, again.episodes, again.steps) == (lake.score, lake.episodes, lake.steps)
+    assert again.predict(0) == lake.predict(0)
+    same(again, phenes.rl.load(again.save(tmp_path / "q")))
+
+
+def test_files_that_are_not_policies(lake, tmp_path):
+    (tmp_path / "text").write_text("nothing")
+    np.savez(tmp_path / "other.npz", x=np.zeros(2))
+    later = resaved(lake.save(tmp_path / "later"), lambda about, a: ({**about, "format": "3"}, a))
+    for path in (tmp_path / "text", tmp_path / "other.npz", later):
+        with pytest.raises(ValueError, match="is not a policy"):
+            phenes.rl.load(path)
