@@ -18,7 +18,7 @@ class Readout(Protocol):
 
     @property
     def kind(self) -> str:
-        """ "table" or "network"."""
+        """Either "table" or "network"."""
         ...
 
     def predict(self, obs: Any, name: str) -> Any:

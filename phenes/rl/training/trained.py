@@ -79,7 +79,7 @@ class Trained:
 
     @property
     def kind(self) -> str:
-        """ "table" or "network"."""
+        """Either "table" or "network"."""
         return self.readout.kind
 
     @property
