@@ -5,6 +5,9 @@ concrete; inside `jax.jit` they are not known, and what goes wrong there is data
 an exception.
 """
 
+# signatures of JAX are typed in part only
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
+
 from typing import Any
 
 import jax

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
 
 LONGEST = 200  # characters of a value that an error message quotes
 
@@ -43,7 +44,7 @@ def number(name: str, value: Any) -> float:
 
 
 def positive_number(name: str, value: Any, unit: str = "") -> float:
-    """`value` as a positive finite float; `unit` is named in the error message, as " of seconds"."""
+    """`value` as a positive finite float. unit: for the error message, as " of seconds"."""
     given = _scalar(value)
     if given is None or not np.isfinite(given) or given <= 0:
         raise ValueError(f"{name} must be a positive number{unit}, got {quote(value)}")
@@ -60,9 +61,10 @@ def whole(value: Any) -> int | None:
 
 def flag(name: str, value: Any) -> bool:
     """`value`, which must be True or False."""
-    if not isinstance(value, bool | np.bool_):
+    given: object = value.item() if isinstance(value, np.generic) else value
+    if not isinstance(given, bool):
         raise ValueError(f"{name} must be True or False, got {quote(value)}")
-    return bool(value)
+    return given
 
 
 def numbers(name: str, value: Any, booleans: bool = False) -> FloatArray:
@@ -207,7 +209,9 @@ def bounds(value: Any, x0: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 def _sides(value: Any, dim: int) -> tuple[list[Any], list[Any]]:
     """The lower and the upper side of bounds, each as a list of one or `dim` entries."""
-    given: Any = (np.asarray(value.lb), np.asarray(value.ub)) if hasattr(value, "lb") else value
+    given: Any = value
+    if hasattr(value, "lb"):
+        given = (np.asarray(value.lb), np.asarray(value.ub))
     try:
         parts = [list(np.atleast_1d(np.array(part, dtype=object))) for part in given]
     except TypeError:
@@ -215,15 +219,14 @@ def _sides(value: Any, dim: int) -> tuple[list[Any], list[Any]]:
     are_pairs = len(parts) == dim and all(len(part) == 2 for part in parts)
     # in two dimensions both readings are possible: arrays are sides, lists and tuples are a pair
     # for each coordinate, as in SciPy
-    arrays = not isinstance(given, np.ndarray) and any(
-        isinstance(part, np.ndarray) for part in given
-    )
+    arrays = any(isinstance(part, np.ndarray) for part in given)
+    arrays = arrays and not isinstance(given, np.ndarray)
     sized = len(parts) == 2 and all(len(part) in (1, dim) for part in parts)
     if sized and (arrays or not are_pairs):
         return parts[0], parts[1]
     if not are_pairs:
         raise ValueError(
-            f"bounds must be (low, high) or {dim} pairs to match x0, got {quote(given)}"
+            f"bounds must be (low, high) or {dim} pairs to match x0, got {quote(value)}"
         )
     return [low for low, _ in parts], [high for _, high in parts]
 

@@ -2,6 +2,10 @@
 draws may have missed.
 """
 
+# SciPy ships no stubs
+# pyright: reportMissingTypeStubs=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false
+
 import math
 from dataclasses import dataclass
 
@@ -9,6 +13,7 @@ import numpy as np
 from scipy import special
 from scipy.linalg import cho_factor, cho_solve
 
+from phenes._validate import BoolArray, FloatArray
 from phenes.adaptive.quadratic import axis_features, design, full_features
 from phenes.evidence.law import Law
 from phenes.evidence.observations import Observations
@@ -37,7 +42,7 @@ class Estimate:
     f less the control variate. control: what it was.
     """
 
-    theta: np.ndarray
+    theta: FloatArray
     fun: float
     se: float
     error: float
@@ -60,16 +65,16 @@ class Estimate:
         return self.failed / self.draws if self.draws else 0.0
 
 
-def nothing(theta: np.ndarray, draws: int = 0, failed: int = 0) -> Estimate:
+def nothing(theta: FloatArray, draws: int = 0, failed: int = 0) -> Estimate:
     return Estimate(theta, np.nan, np.inf, np.inf, np.inf, 0.0, draws, failed, np.nan)
 
 
-def fresh_weights(seen: Observations, law: Law) -> np.ndarray:
+def fresh_weights(seen: Observations, law: Law) -> FloatArray:
     """One for each draw at this theta; not normalised."""
     return seen.at(law.theta).astype(float)
 
 
-def balance_weights(seen: Observations, law: Law) -> np.ndarray:
+def balance_weights(seen: Observations, law: Law) -> FloatArray:
     """p(x_i | theta) over the sum of p(x_i | theta_j) of the rows nearest in theta (balance
     heuristic): their sum is one in expectation.
 
@@ -95,11 +100,9 @@ def balance_weights(seen: Observations, law: Law) -> np.ndarray:
 
 
 def estimate(
-    seen: Observations, law: Law, price: float, weights: np.ndarray, control: bool = True
+    seen: Observations, law: Law, price: float, weights: FloatArray, control: bool = True
 ) -> Estimate:
-    """E f at law.theta: the weighted mean, or a control variate and the weighted mean of its
-    residuals, whichever has the smaller error.
-    """
+    """E f at law.theta, by the weighted mean or a control variate, whichever has less error."""
     own = seen.at(law.theta)
     draws, failed = int(own.sum()), int(np.isnan(seen.f[own]).sum())
     if not seen.walled:
@@ -116,7 +119,7 @@ def estimate(
     return best
 
 
-def _worth_a_look(distance: np.ndarray, f: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def _worth_a_look(distance: FloatArray, f: FloatArray, weights: FloatArray) -> BoolArray:
     """Which rows a view is made of, [n] bool: all of short runs; of long ones the nearest, some of
     all others, failures and extremes.
     """
@@ -138,13 +141,10 @@ class _View:
     weights that sum to one.
     """
 
-    def __init__(self, seen: Observations, law: Law, price: float, weights: np.ndarray):
-        self.law, self.price, self.low, self.high = (
-            law,
-            price,
-            min(seen.lowest, price),
-            max(seen.highest, price),
-        )
+    def __init__(self, seen: Observations, law: Law, price: float, weights: FloatArray):
+        self.law, self.price = law, price
+        self.low = min(seen.lowest, price)
+        self.high = max(seen.highest, price)
         z = law.z(seen.point)
         chosen = _worth_a_look(np.sum(z**2, axis=1), seen.f, weights)
         if not seen.walled:
@@ -156,7 +156,7 @@ class _View:
         self.effective = 1 / float(np.sum(self.w**2))
         self.nearness = self._nearness()
 
-    def _nearness(self) -> np.ndarray:
+    def _nearness(self) -> FloatArray:
         """How much of what is missed at a row may be missed here as well, [n]: all within reach of
         as many draws, less further out.
 
@@ -261,13 +261,13 @@ class _Control:
     """
 
     name: str
-    values: np.ndarray
-    rest: np.ndarray  # f less the model fitted to the other rows
+    values: FloatArray
+    rest: FloatArray  # f less the model fitted to the other rows
     spare: int  # rows more than features
     error: float  # of the model's own expectation, where the law is known by draws only
 
 
-def _control(view: _View, rows: np.ndarray, crossed: bool) -> "_Control | None":
+def _control(view: _View, rows: BoolArray, crossed: bool) -> "_Control | None":
     """Leave one out in closed form: beta without row i is beta - G a_i r_i with r_i = e_i / (1 -
     h_i) and G the inverse Gram matrix.
     """
@@ -300,7 +300,7 @@ def _control(view: _View, rows: np.ndarray, crossed: bool) -> "_Control | None":
     )
 
 
-def _expectation(law: Law, beta: np.ndarray, crossed: bool) -> tuple[np.ndarray, float]:
+def _expectation(law: Law, beta: FloatArray, crossed: bool) -> tuple[FloatArray, float]:
     """Expected features under the law, and the standard error of the model's expectation by what
     the law is known from.
     """

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from phenes._validate import BoolArray, FloatArray
+
 SIMULATED = 4096  # draws by which the reach of a Gaussian law is explored; they cost no evaluations
 
 
@@ -17,42 +19,42 @@ class Law:
     declared).
     """
 
-    theta: np.ndarray
-    centre: np.ndarray
-    whiten: np.ndarray  # [d, d], or [d] if diagonal
-    noisy: np.ndarray
-    draws: np.ndarray
+    theta: FloatArray
+    centre: FloatArray
+    whiten: FloatArray  # [d, d], or [d] if diagonal
+    noisy: BoolArray
+    draws: FloatArray
     exact: bool = True
     rests_on: float = np.inf
 
-    def z(self, x: np.ndarray) -> np.ndarray:
+    def z(self, x: FloatArray) -> FloatArray:
         r = x - self.centre
         return r * self.whiten if self.whiten.ndim == 1 else r @ self.whiten
 
     @property
     def weighs(self) -> bool:
-        """Has it a density that weights can be made of? Where only draws are known, that of the
-        normal law with its moments stands in.
+        """Has it a density that weights can be made of?
+
+        Where only draws are known, that of the normal law with its moments stands in.
         """
         return bool(self.noisy.all())
 
 
 def gaussian_law(
-    theta: np.ndarray,
-    bias: np.ndarray,
-    cov: np.ndarray,
-    scale: np.ndarray,
+    theta: FloatArray,
+    bias: FloatArray,
+    cov: FloatArray,
     rests_on: float = np.inf,
+    *,
+    scale: FloatArray,
 ) -> Law:
-    """x ~ N(theta + bias, cov), cov [d] or [d, d]; scale [d]: units of coordinates without
-    noise.
-    """
+    """x ~ N(theta + bias, cov), cov [d] or [d, d]; scale [d]: units without noise."""
     whiten, noisy = _whitening(cov, scale)
     z = np.random.default_rng(theta.size).standard_normal((SIMULATED, theta.size)) * noisy
     return Law(theta, theta + bias, whiten, noisy, z, True, rests_on)
 
 
-def sampled_law(theta: np.ndarray, x: np.ndarray, scale: np.ndarray) -> Law:
+def sampled_law(theta: FloatArray, x: FloatArray, scale: FloatArray) -> Law:
     """A law that is known by draws x at theta only."""
     centre = x.mean(axis=0)
     cov = np.atleast_2d(np.cov(x.T))
@@ -61,7 +63,7 @@ def sampled_law(theta: np.ndarray, x: np.ndarray, scale: np.ndarray) -> Law:
     return Law(theta, centre, whiten, noisy, law.z(x), False, len(x))
 
 
-def _whitening(cov: np.ndarray, scale: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _whitening(cov: FloatArray, scale: FloatArray) -> tuple[FloatArray, BoolArray]:
     """The map to coordinates of unit variance (columns), and which of these vary."""
     if cov.ndim == 1:
         noisy = cov > 0

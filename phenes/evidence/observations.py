@@ -1,10 +1,14 @@
 """Every evaluation of a run: what was intended, what was realised, what it was worth."""
 
+# SciPy ships no stubs
+# pyright: reportMissingTypeStubs=false
+
 from typing import NamedTuple
 
 import numpy as np
 from scipy import special
 
+from phenes._validate import BoolArray, FloatArray
 from phenes.adaptive.archive import have_a_place
 
 KEPT = 100_000  # rows; of longer runs the first START and the newest
@@ -14,18 +18,28 @@ HUGE = 1e120  # values beyond are counted as this: squares and sums of them must
 
 
 class Evaluations(NamedTuple):
-    """Arrays, one row for each evaluation in the order in which they were told. f is NaN where
-    there was no finite value.
+    """Arrays with one row for each evaluation, in the order in which they were told.
+
+    Attributes
+    ----------
+    theta : ndarray, shape (n, d)
+        What was intended.
+    x : ndarray, shape (n, d)
+        What was realised; NaN coordinates were not measured.
+    f : ndarray, shape (n,)
+        Values; NaN where there was no finite one.
     """
 
-    theta: np.ndarray  # [n, d], intended
-    x: np.ndarray  # [n, d], realised; NaN: not measured
-    f: np.ndarray  # [n]
+    theta: FloatArray
+    x: FloatArray
+    f: FloatArray
 
 
 class Observations:
-    """All rows of a run. `point` is x in the coordinates of theta (without gain and bias),
-    unmeasured coordinates at their expectation.
+    """All rows of a run.
+
+    `point` is x in the coordinates of theta (without gain and bias), unmeasured coordinates at
+    their expectation.
     """
 
     def __init__(self, dim: int):
@@ -36,7 +50,7 @@ class Observations:
         self._judged, self._walled = -1, True
         self.placed = False  # more failures were seen at one theta than chance would have put there
 
-    def add(self, theta: np.ndarray, x: np.ndarray, point: np.ndarray, f: np.ndarray) -> None:
+    def add(self, theta: FloatArray, x: FloatArray, point: FloatArray, f: FloatArray) -> None:
         if self.count + f.size > self._f.size:
             self._make_room(f.size)
         rows = slice(self.count, self.count + f.size)
@@ -45,10 +59,8 @@ class Observations:
         self.count += f.size
         finite = np.clip(f[np.isfinite(f)], -HUGE, HUGE)
         if finite.size:
-            self.lowest, self.highest = (
-                min(self.lowest, float(finite.min())),
-                max(self.highest, float(finite.max())),
-            )
+            self.lowest = min(self.lowest, float(finite.min()))
+            self.highest = max(self.highest, float(finite.max()))
 
     def _make_room(self, more: int) -> None:
         """Doubles the arrays, or forgets rows between the first and the newest."""
@@ -65,37 +77,36 @@ class Observations:
         self.count = keep.size
 
     @property
-    def theta(self) -> np.ndarray:
+    def theta(self) -> FloatArray:
         return self._theta[: self.count]
 
     @property
-    def x(self) -> np.ndarray:
+    def x(self) -> FloatArray:
         return self._x[: self.count]
 
     @property
-    def point(self) -> np.ndarray:
+    def point(self) -> FloatArray:
         return self._point[: self.count]
 
     @property
-    def f(self) -> np.ndarray:
+    def f(self) -> FloatArray:
         """As minimised, within what can be reckoned with; NaN: failed."""
         return np.clip(self._f[: self.count], -HUGE, HUGE)
 
-    def at(self, theta: np.ndarray) -> np.ndarray:
+    def at(self, theta: FloatArray) -> BoolArray:
         """Which rows were drawn at exactly this theta, [n]."""
         return np.all(self.theta == theta, axis=1)
 
     def price(self, early: int) -> float:
-        """What a failure counts as: beyond the worst of the first `early` rows, by as much as that
-        is beyond their median.
+        """What a failure counts as: twice the worst of the first `early` rows less their median.
 
         Not the worst of all, which a restart far out makes arbitrarily large. NaN if nothing finite
         was seen.
         """
         first = self.f[:early]
-        finite = (
-            first[np.isfinite(first)] if np.isfinite(first).any() else self.f[np.isfinite(self.f)]
-        )
+        finite = first[np.isfinite(first)]
+        if not finite.size:
+            finite = self.f[np.isfinite(self.f)]
         return float(2 * finite.max() - np.median(finite)) if finite.size else np.nan
 
     @property
@@ -105,28 +116,20 @@ class Observations:
 
     @property
     def walled(self) -> bool:
-        """Do failures have a place? If they happen anywhere, they say nothing of one theta against
-        another.
-        """
+        """Do failures have a place? Anywhere else they say nothing of one theta against another."""
         if self.placed:
             return True
         if self._judged != self.count + self.dropped:
-            self._judged, self._walled = (
-                self.count + self.dropped,
-                have_a_place(self.point, np.isnan(self.f)),
-            )
+            self._judged = self.count + self.dropped
+            self._walled = have_a_place(self.point, np.isnan(self.f))
         return self._walled
 
-    def compare_failures(self, theta: np.ndarray) -> None:
-        """Do the draws at theta fail more often than all others? Then failures have a place,
-        whatever they looked like before.
-        """
+    def compare_failures(self, theta: FloatArray) -> None:
+        """Failures have a place if the draws at theta fail more often than all others."""
         own, failed = self.at(theta), np.isnan(self.f)
-        n, k, share = (
-            int(own.sum()),
-            int(failed[own].sum()),
-            float(failed[~own].mean()) if not own.all() else 0.0,
-        )
+        n = int(own.sum())
+        k = int(failed[own].sum())
+        share = 0.0 if own.all() else float(failed[~own].mean())
         # the probability of k or more of n by chance
         self.placed |= bool(k > 1 and (share == 0 or special.bdtrc(k - 1, n, share) < CHANCE))
 

@@ -1,9 +1,12 @@
-"""Many theta in order, from what was already observed: no new evaluations, and biased by design. It
-chooses who is worth a race.
+"""Many theta in order, from what was already observed.
+
+Without new evaluations, and biased by design: it chooses who is worth a race.
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
+from phenes._validate import FloatArray
 from phenes.evidence.law import Law
 from phenes.evidence.observations import Observations
 
@@ -15,13 +18,12 @@ WIDENINGS = 14
 
 
 def rank(
-    seen: Observations, law: Law, price: float, pool: np.ndarray, own: np.ndarray
-) -> np.ndarray:
-    """Upper bounds (two standard errors) on E f at the theta in `pool` [k, d]; infinite where too
-    little was seen.
+    seen: Observations, law: Law, price: float, pool: FloatArray, own: NDArray[np.intp]
+) -> FloatArray:
+    """Upper bounds (two standard errors) on E f at the theta in `pool` [k, d].
 
-    own [k]: the row that a theta was taken from, or -1; its luck is not counted. Failures count for
-    more than their price.
+    Infinite where too little was seen. own [k]: the row that a theta was taken from, or -1; its
+    luck is not counted. Failures count for more than their price.
     """
     rows = _thinned(seen.count)
     if not seen.walled:
@@ -51,17 +53,17 @@ def rank(
     return bound
 
 
-def _thinned(count: int) -> np.ndarray:
+def _thinned(count: int) -> NDArray[np.intp]:
     if count <= ROWS:
         return np.arange(count)
     newest = np.arange(count - ROWS // 2, count)
     return np.concatenate([np.linspace(0, count - ROWS // 2 - 1, ROWS // 2).astype(int), newest])
 
 
-def _squared(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def _squared(a: FloatArray, b: FloatArray) -> FloatArray:
     return np.maximum(np.sum(a**2, axis=1)[:, None] + np.sum(b**2, axis=1) - 2 * a @ b.T, 0.0)
 
 
-def _logsumexp(a: np.ndarray) -> np.ndarray:
+def _logsumexp(a: FloatArray) -> FloatArray:
     top = a.max(axis=1)
     return top + np.log(np.sum(np.exp(a - top[:, None]), axis=1))

@@ -6,6 +6,9 @@ lets another lead; the start gets draws while it is not surely beaten and they w
 belong to a candidate by their theta, so that they may come in any order.
 """
 
+# SciPy ships no stubs
+# pyright: reportMissingTypeStubs=false
+
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -13,6 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy import special
 
+from phenes._validate import FloatArray
 from phenes.evidence.estimate import Estimate
 
 ROUND_SHARE, ROUND_LEAST = 0.125, 2  # draws in a round: share of the reserve, and at least
@@ -49,15 +53,15 @@ class Verification(_Spending):
     better than the leader, best first.
     """
 
-    start: np.ndarray
-    proposal: np.ndarray
+    start: FloatArray
+    proposal: FloatArray
     reserve: int
-    evidence: Callable[[np.ndarray], Estimate]
-    rivals: Callable[[Estimate, list[np.ndarray]], list[np.ndarray]]
+    evidence: Callable[[FloatArray], Estimate]
+    rivals: Callable[[Estimate, list[FloatArray]], list[FloatArray]]
     spent: int = 0
-    entrants: list[np.ndarray] = field(default_factory=list)
+    entrants: list[FloatArray] = field(default_factory=list[FloatArray])
     # theta and draws that the round still waits for
-    wanted: tuple[np.ndarray, int] = (np.empty(0), 0)
+    wanted: tuple[FloatArray, int] = (np.empty(0), 0)
     at_start: int = 0  # draws made there
     # the worst that was thought of a leader: rivals are looked for when it becomes worse
     feared: float = -np.inf
@@ -66,13 +70,13 @@ class Verification(_Spending):
         self.entrants = [self.proposal]
         self._round()
 
-    def ask(self, n: int) -> np.ndarray:
+    def ask(self, n: int) -> FloatArray:
         """n theta to draw at: what the round waits for. If more is asked for than that, more of the
         same.
         """
         return np.tile(self.wanted[0], (n, 1))
 
-    def told(self, theta: np.ndarray) -> None:
+    def told(self, theta: FloatArray) -> None:
         """Rows have arrived; those that the round waits for bring it to its end."""
         self.spent += len(theta)
         at, count = self.wanted
@@ -155,14 +159,14 @@ class Repeats(_Spending):
     best point again and again.
     """
 
-    proposal: np.ndarray
+    proposal: FloatArray
     reserve: int
-    best: Callable[[], np.ndarray]
+    best: Callable[[], FloatArray]
     spent: int = 0
     asked: int = 0
-    entrants: list[np.ndarray] = field(default_factory=list)
+    entrants: list[FloatArray] = field(default_factory=list[FloatArray])
 
-    def ask(self, n: int) -> np.ndarray:
+    def ask(self, n: int) -> FloatArray:
         rows = [self.proposal if self.asked + k == 0 else self.best() for k in range(n)]
         # the winner is known once the mean was told: until then nothing else is handed out, unless
         # nobody tells
@@ -170,7 +174,7 @@ class Repeats(_Spending):
         self.asked += len(rows)
         return np.array(rows)
 
-    def told(self, theta: np.ndarray) -> None:
+    def told(self, theta: FloatArray) -> None:
         self.spent += len(theta)
 
 

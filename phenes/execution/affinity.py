@@ -1,10 +1,12 @@
-"""Workers that are spoken to one by one, so that what one has in memory is there when it is asked
-again.
+"""Affinity: workers with numbers, so that what one has cached is there when it is asked again.
 
-An Executor gives a task to whoever is free. A lane is one worker: a process of its own, a Dask
-worker, a Ray actor. If it dies, its tasks are sent again, to a new one or to another: what it held
-is gone, and tasks must be able to do without.
+An Executor gives a task to whoever is free. A numbered worker is a process of its own, a Dask
+worker or a Ray actor. If it dies, its tasks are sent again, to a new one or to another: what it
+held is gone, and tasks must be able to do without.
 """
+
+# loky ships no stubs
+# pyright: reportMissingTypeStubs=false
 
 import abc
 import contextlib
@@ -16,28 +18,39 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future, wait
 from typing import Any
 
-from phenes.execution.backends import Engine, Given, Processes, WorkerLost, _settle, engine
+from phenes import _validate
+from phenes.execution.backends import (
+    AnyFuture,
+    Backend,
+    CallerExecutor,
+    ProcessBackend,
+    WorkerLost,
+    backend,
+    quiet_worker,
+)
+from phenes.execution.dask import DaskBackend
+from phenes.execution.ray import RayBackend
 from phenes.execution.task import say
 
 ATTEMPTS = 4  # of a task whose workers die
 POLL = 0.5  # seconds between looks at workers that say nothing
 PATIENCE = 60  # seconds without any worker
-UNKNOWN = 4  # lanes of an Executor that does not say how many workers it has
+UNKNOWN = 4  # workers of an Executor that does not say how many workers it has
 # bytes: loky ends workers that have grown by more than so much, and what they hold with them
 WHOLE = "1e18"
 
 
-class Lanes(Executor, abc.ABC):
-    """Task i of a call goes to lane i, counted around. Lost workers are replaced."""
+class NumberedWorkers(Executor, abc.ABC):
+    """Task i of a call goes to worker i, counted around. Lost workers are replaced."""
 
-    lost: tuple[type[BaseException], ...] = Engine.lost
+    lost: tuple[type[BaseException], ...] = Backend.lost
 
     @abc.abstractmethod
     def __len__(self) -> int: ...
 
     @abc.abstractmethod
-    def to(self, lane: int, fn: Callable[..., Any], *args: Any) -> Future:
-        """fn(*args) on this lane."""
+    def submit_to(self, worker: int, fn: Callable[..., Any], *args: Any) -> AnyFuture:
+        """fn(*args) on this worker."""
 
     def look(self) -> None:
         """See whether workers died; called now and then while waiting."""
@@ -47,7 +60,7 @@ class Lanes(Executor, abc.ABC):
         results: dict[int, Any] = {}
         for _ in range(ATTEMPTS):
             missing = [i for i in range(len(tasks)) if i not in results]
-            futures = {self._to(i % len(self), _as_data, fn, *tasks[i]): i for i in missing}
+            futures = {self._submit_to(i % len(self), _as_data, fn, *tasks[i]): i for i in missing}
             self._wait(list(futures))
             for future, i in futures.items():
                 with contextlib.suppress(*self.lost):
@@ -59,8 +72,8 @@ class Lanes(Executor, abc.ABC):
             " for it?"
         )
 
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future:
-        return self.to(0, functools.partial(fn, **kwargs), *args)
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> AnyFuture:
+        return self.submit_to(0, functools.partial(fn, **kwargs), *args)
 
     def map(
         self,
@@ -68,46 +81,46 @@ class Lanes(Executor, abc.ABC):
         *iterables: Any,
         timeout: float | None = None,
         chunksize: int = 1,
-    ) -> Iterator[Any]:  # pyright: ignore
+    ) -> Iterator[Any]:
         return iter(self.gather(fn, list(zip(*iterables, strict=True))))
 
     def close(self) -> None:
-        """Let go of what was opened for these lanes alone."""
+        """Let go of what was opened for these workers alone."""
 
-    def _to(self, lane: int, fn: Callable[..., Any], *args: Any) -> Future:
+    def _submit_to(self, worker: int, fn: Callable[..., Any], *args: Any) -> AnyFuture:
         try:
-            return self.to(lane, fn, *args)
+            return self.submit_to(worker, fn, *args)
         except self.lost as error:  # it has died since the last task
-            failed: Future = Future()
+            failed: AnyFuture = Future()
             failed.set_exception(error)
             return failed
 
-    def _wait(self, futures: list[Future]) -> None:
+    def _wait(self, futures: list[AnyFuture]) -> None:
         waiting = set(futures)
         while waiting:
             waiting = wait(waiting, timeout=POLL).not_done
             self.look()
 
 
-class OwnProcesses(Lanes):
+class OwnProcesses(NumberedWorkers):
     """Pools of one process each: when one dies, the others live on."""
 
     def __init__(self, count: int):
         from loky.process_executor import ShutdownExecutorError
 
-        self.lost = (*Engine.lost, ShutdownExecutorError)
-        self.pools = [self._pool() for _ in range(count)]
+        self.lost = (*Backend.lost, ShutdownExecutorError)
+        self.pools: list[Any] = [self._pool() for _ in range(count)]
 
     def __len__(self) -> int:
         return len(self.pools)
 
-    def to(self, lane: int, fn: Callable[..., Any], *args: Any) -> Future:
+    def submit_to(self, worker: int, fn: Callable[..., Any], *args: Any) -> AnyFuture:
         try:
-            return self.pools[lane].submit(fn, *args)
+            return self.pools[worker].submit(fn, *args)
         except self.lost:
-            self.pools[lane].shutdown(wait=False)
-            self.pools[lane] = self._pool()
-            return self.pools[lane].submit(fn, *args)
+            self.pools[worker].shutdown(wait=False)
+            self.pools[worker] = self._pool()
+            return self.pools[worker].submit(fn, *args)
 
     def close(self) -> None:
         for pool in self.pools:
@@ -119,25 +132,25 @@ class OwnProcesses(Lanes):
         return ProcessPoolExecutor(
             1,
             env={"LOKY_MAX_MEMORY_LEAK_SIZE": WHOLE},
-            initializer=_settle,
+            initializer=quiet_worker,
             initargs=(os.getpid(),),
         )
 
 
-class OnDask(Lanes):
-    """Each task tied to one worker of the cluster. dask: a `phenes.execution.dask.Dask`."""
+class OnDask(NumberedWorkers):
+    """Each task tied to one worker of the cluster. dask: a `DaskBackend`."""
 
-    def __init__(self, dask: Any):
+    def __init__(self, dask: DaskBackend):
         self.dask = dask
         self.places = sorted(dask.workers) or [self._somebody(())]
 
     def __len__(self) -> int:
         return len(self.places)
 
-    def to(self, lane: int, fn: Callable[..., Any], *args: Any) -> Future:
-        if self.places[lane] not in self.dask.workers:
-            self.places[lane] = self._somebody(self.places)
-        return self.dask.submit_to(self.places[lane], fn, *args)
+    def submit_to(self, worker: int, fn: Callable[..., Any], *args: Any) -> AnyFuture:
+        if self.places[worker] not in self.dask.workers:
+            self.places[worker] = self._somebody(self.places)
+        return self.dask.submit_to(self.places[worker], fn, *args)
 
     def look(self) -> None:
         self.dask.look()
@@ -156,27 +169,29 @@ class OnDask(Lanes):
         self.dask.close()
 
 
-class OnRay(Lanes):
+class OnRay(NumberedWorkers):
     """One actor for each core that Ray has."""
 
-    def __init__(self, ray: Any):
+    def __init__(self, ray: RayBackend):
         self.ray = ray
-        self.actors = [ray.actor() for _ in range(max(ray.slots, 1))]
+        self.actors: list[Any] = [ray.actor() for _ in range(max(ray.slots, 1))]
 
     def __len__(self) -> int:
         return len(self.actors)
 
-    def to(self, lane: int, fn: Callable[..., Any], *args: Any) -> Future:
-        return self.ray.submit_to(self.actors[lane], fn, *args)
+    def submit_to(self, worker: int, fn: Callable[..., Any], *args: Any) -> AnyFuture:
+        return self.ray.submit_to(self.actors[worker], fn, *args)
 
     def close(self) -> None:
         for actor in self.actors:
-            self.ray.ray.kill(actor)
+            self.ray.end(actor)
 
 
-class Shared(Lanes):
-    """An Executor of the caller's. Threads share their memory; of processes, whoever is asked may
-    not be the one who knows.
+class CallerWorkers(NumberedWorkers):
+    """An Executor of the caller's, without affinity.
+
+    Threads share their memory. With processes, the worker that gets the second task may not hold
+    the cached result, and computes it again.
     """
 
     def __init__(self, executor: Executor, count: int):
@@ -185,7 +200,7 @@ class Shared(Lanes):
     def __len__(self) -> int:
         return self.count
 
-    def to(self, lane: int, fn: Callable[..., Any], *args: Any) -> Future:
+    def submit_to(self, worker: int, fn: Callable[..., Any], *args: Any) -> AnyFuture:
         try:
             return self.executor.submit(fn, *args)
         except RuntimeError as error:
@@ -211,15 +226,19 @@ def _opened(answer: tuple[Any, tuple[str, str, str] | None]) -> Any:
     raise error
 
 
-def lanes(workers: Any) -> Lanes | None:
-    """What `workers=` says, see `engine`; None is here."""
-    if isinstance(workers, Lanes):
+def numbered_workers(workers: Any) -> NumberedWorkers | None:
+    """What `workers=` says, see `backend`; None is here."""
+    if isinstance(workers, NumberedWorkers):
         return workers
-    where = engine(workers)
+    where = backend(workers)
     if where is None:
         return None
-    if isinstance(where, Processes):
+    if isinstance(where, ProcessBackend):
         return OwnProcesses(where.count)
-    if isinstance(where, Given):
-        return Shared(where.executor, getattr(where.executor, "_max_workers", None) or UNKNOWN)
-    return OnDask(where) if hasattr(where, "client") else OnRay(where)
+    if isinstance(where, CallerExecutor):
+        return CallerWorkers(where.executor, where.workers or UNKNOWN)
+    if isinstance(where, DaskBackend):
+        return OnDask(where)
+    if isinstance(where, RayBackend):
+        return OnRay(where)
+    raise ValueError(f"workers must have numbers, got {_validate.quote(where)}")

@@ -1,9 +1,11 @@
-"""Where evaluations run: an Executor that also says how many it takes at once, and can give up on
-one that does not come back.
+"""Backends: Executors that say how many evaluations they take at once, and can give up on one.
 
-A worker that died shows as a BrokenExecutor in its futures, whatever the engine: the pool above
+A worker that died shows as a BrokenExecutor in its futures, whatever the backend: the pool above
 decides whether to send again.
 """
+
+# loky ships no stubs
+# pyright: reportMissingTypeStubs=false, reportUnknownVariableType=false
 
 import abc
 import contextlib
@@ -14,9 +16,11 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
-from typing import Any
+from typing import Any, TypeAlias
 
 from phenes import _validate
+
+AnyFuture: TypeAlias = Future[Any]
 
 IDLE = 60  # seconds after which processes without work end
 
@@ -25,60 +29,75 @@ class WorkerLost(BrokenExecutor):
     """The worker of this evaluation died."""
 
 
-class Engine(Executor):
-    """slots: evaluations at once, which may change.
+class Backend(Executor):
+    """Where evaluations run: an Executor with a number of slots.
 
-    patience: seconds past a time-out until a worker that cannot be interrupted is given up. lost:
-    errors that mean a worker has gone.
+    Attributes
+    ----------
+    slots : int
+        Evaluations at once, which may change.
+    patience : float
+        Seconds past a time-out until a worker that cannot be interrupted is given up.
+    lost : tuple of exception types
+        Errors that mean a worker has gone.
     """
 
     patience = 10.0
     lost: tuple[type[BaseException], ...] = (BrokenExecutor, CancelledError)
-    abandoned: tuple[Future, ...] = ()
+    abandoned: tuple[AnyFuture, ...] = ()
 
     @property
     @abc.abstractmethod
-    def slots(self) -> int: ...
+    def slots(self) -> int:
+        """Evaluations at once, now."""
 
     @abc.abstractmethod
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future: ...
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> AnyFuture:
+        """fn(*args, **kwargs) on a worker; see `concurrent.futures.Executor`."""
 
     def look(self) -> None:
         """See whether workers died; called now and then while waiting."""
 
-    def give_up(self, futures: Iterable[Future]) -> None:
-        """Stop these if possible; others may be lost with them, and show it. A thread cannot be
-        stopped, and keeps its place.
+    def give_up(self, futures: Iterable[AnyFuture]) -> None:
+        """Stop these if possible; others may be lost with them, and show it.
+
+        A thread cannot be stopped, and keeps its slot.
+
+        Parameters
+        ----------
+        futures : iterable of Future
+            Of evaluations that nobody waits for any more.
         """
         self.abandoned += tuple(future for future in futures if not future.cancel())
 
     def close(self) -> None:
-        """Let go of what was opened for this engine alone."""
+        """Let go of what was opened for this backend alone."""
 
     def stuck(self) -> int:
-        """Places that are taken by evaluations nobody waits for any more."""
+        """Number of slots that are taken by evaluations nobody waits for any more."""
         self.abandoned = tuple(future for future in self.abandoned if not future.done())
         return len(self.abandoned)
 
 
-class Processes(Engine):
-    """Processes of this machine (loky: functions of notebooks and lambdas travel too). A broken
-    pool is replaced by a new one.
+class ProcessBackend(Backend):
+    """Processes of this machine; a broken pool is replaced by a new one.
+
+    By loky: functions of notebooks and lambdas travel too.
     """
 
     def __init__(self, count: int):
         from loky.process_executor import ShutdownExecutorError
 
         # of those that end with the pool for the sake of another
-        self.lost = (*Engine.lost, ShutdownExecutorError)
+        self.lost = (*Backend.lost, ShutdownExecutorError)
         self.count = count
-        self.pool = processes(count)
+        self.pool: Any = processes(count)
 
     @property
     def slots(self) -> int:
         return self.count
 
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future:
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> AnyFuture:
         for _ in range(100):
             # broken, or shut down by a call that wanted another number of processes
             with contextlib.suppress(RuntimeError):
@@ -88,11 +107,11 @@ class Processes(Engine):
             "worker processes die as soon as they are started: is there memory for them?"
         )
 
-    def give_up(self, futures: Iterable[Future]) -> None:
-        self.pool.shutdown(wait=True, kill_workers=True)  # pyright: ignore[reportCallIssue]
+    def give_up(self, futures: Iterable[AnyFuture]) -> None:
+        self.pool.shutdown(wait=True, kill_workers=True)
 
 
-class Given(Engine):
+class CallerExecutor(Backend):
     """An Executor of the caller's own. If it breaks as a whole it is not ours to replace."""
 
     patience = 1.0
@@ -101,12 +120,15 @@ class Given(Engine):
         self.executor = executor
 
     @property
-    def slots(self) -> int:
-        return max(
-            (getattr(self.executor, "_max_workers", None) or sys.maxsize // 4) - self.stuck(), 0
-        )
+    def workers(self) -> int | None:
+        """How many it has; None if it does not say."""
+        return getattr(self.executor, "_max_workers", None)
 
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future:
+    @property
+    def slots(self) -> int:
+        return max((self.workers or sys.maxsize // 4) - self.stuck(), 0)
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> AnyFuture:
         try:
             return self.executor.submit(fn, *args, **kwargs)
         except RuntimeError as error:
@@ -116,33 +138,32 @@ class Given(Engine):
             ) from error
 
 
-def engine(workers: Any) -> Engine | None:
-    """What the caller said of workers: None or 1 is here; a number, "dask://host:port", "ray", a
-    Dask Client or an Executor.
-    """
+def backend(workers: Any) -> Backend | None:
+    """The backend of what users give as `workers`; None, as 1, is here."""
     if workers is None:
         return None
     count = _validate.whole(workers)
     if count == 1:
         return None
     if count is not None and count > 1:
-        return Processes(count)
+        return ProcessBackend(count)
     if isinstance(workers, str) and workers.startswith("dask://"):
         from phenes.execution.dask import connect
 
         return connect(workers.removeprefix("dask://"))
     if isinstance(workers, str) and (workers == "ray" or workers.startswith("ray://")):
-        from phenes.execution.ray import Ray
+        from phenes.execution.ray import RayBackend
 
-        return Ray(None if workers == "ray" else workers)
+        return RayBackend(None if workers == "ray" else workers)
     if hasattr(workers, "scheduler_info"):  # a Client, without importing Dask to ask
-        from phenes.execution.dask import Dask
+        from phenes.execution.dask import DaskBackend
 
-        return Dask(workers)
-    if isinstance(workers, Engine):
+        return DaskBackend(workers)
+    if isinstance(workers, Backend):
         return workers
-    if hasattr(workers, "submit") and hasattr(workers, "map") and not isinstance(workers, type):
-        return Given(workers)  # pyright: ignore[reportArgumentType]
+    works = hasattr(workers, "submit") and hasattr(workers, "map")
+    if works and not isinstance(workers, type | str):
+        return CallerExecutor(workers)
     raise ValueError(
         "workers must be a number of processes of at least 1, 'dask://host:port', a Dask Client,"
         f" 'ray' or an Executor, got {_validate.quote(workers)}"
@@ -154,19 +175,20 @@ def processes(count: int) -> Executor:
     from loky import get_reusable_executor
 
     return get_reusable_executor(
-        max_workers=count, timeout=IDLE, initializer=_settle, initargs=(os.getpid(),)
+        max_workers=count, timeout=IDLE, initializer=quiet_worker, initargs=(os.getpid(),)
     )
 
 
-def _settle(parent: int) -> None:
-    """In a new worker. Ctrl-C reaches all processes of a terminal: the one that waits for the
-    results answers it.
+def quiet_worker(parent: int) -> None:
+    """Initialise a worker process: it leaves Ctrl-C to its parent, and ends with it.
+
+    Ctrl-C reaches all processes of a terminal: the one that waits for the results answers it.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_follow, args=(parent,), daemon=True).start()
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
 
 
-def _follow(parent: int) -> None:
+def _end_with(parent: int) -> None:
     """A worker whose parent was killed would go on with work that nobody waits for."""
     while os.getppid() == parent:
         time.sleep(0.2)

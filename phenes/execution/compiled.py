@@ -1,14 +1,18 @@
-"""Functions written in JAX, on whole populations: compiled, in double precision, and spread over
-the devices there are.
-"""
+"""Functions written in JAX, on whole populations: compiled, and spread over the devices."""
+
+# many signatures of JAX are typed in part only
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
 
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from phenes._validate import FloatArray
 
-def compiled(f: Callable[..., Any], point: np.ndarray) -> Callable[[np.ndarray], np.ndarray] | None:
+
+def compiled(f: Callable[..., Any], point: FloatArray) -> Callable[[FloatArray], FloatArray] | None:
     """f on rows [n, d] -> [n] under jit, if it can be traced.
 
     On CPUs a row's value does not depend, to the last bit, on the other rows, on the number of
@@ -25,7 +29,7 @@ def compiled(f: Callable[..., Any], point: np.ndarray) -> Callable[[np.ndarray],
     devices = jax.local_devices()
     shares = _shares(f, devices)
 
-    def evaluate(points: np.ndarray) -> np.ndarray:
+    def evaluate(points: FloatArray) -> FloatArray:
         n, k = len(points), len(devices)
         # a power of two for each device: populations change size, compilations should not follow
         # each

@@ -6,25 +6,26 @@ reported as lost: the pool decides. Results are fetched at once and nothing is h
 """
 
 import contextlib
+import functools
 import uuid
 from collections.abc import Callable
 from concurrent.futures import Future, InvalidStateError
 from typing import Any
 
 from phenes._extras import install_hint
-from phenes.execution.backends import Engine, WorkerLost
+from phenes.execution.backends import AnyFuture, Backend, WorkerLost
 
 CONNECT = 10  # seconds in which a scheduler has to answer
 
 
-class Dask(Engine):
+class DaskBackend(Backend):
     """client: a distributed.Client, which stays the caller's unless it is `owned`."""
 
     patience = 1.0  # f runs in a thread of the worker and cannot be interrupted at all
 
     def __init__(self, client: Any, owned: bool = False):
         self.client, self.owned = client, owned
-        self.flying: dict[Future, tuple[str, Any]] = {}  # ours: worker, theirs
+        self.flying: dict[AnyFuture, tuple[str, Any]] = {}  # ours: worker, theirs
         self.workers: dict[str, int] = {}
         self.look()
 
@@ -32,13 +33,13 @@ class Dask(Engine):
     def slots(self) -> int:
         return max(sum(self.workers.values()) - self.stuck(), 0)
 
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future:
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> AnyFuture:
         return self.submit_to(self._least_busy(), fn, *args, **kwargs)
 
     def submit_to(
         self, worker: str, fn: Callable[..., Any], /, *args: Any, **kwargs: Any
-    ) -> Future:
-        ours: Future = Future()
+    ) -> AnyFuture:
+        ours: AnyFuture = Future()
         ours.set_running_or_notify_cancel()
         name = f"phenes-{uuid.uuid4().hex}"  # two equal points are two evaluations
         theirs = self.client.submit(
@@ -52,7 +53,7 @@ class Dask(Engine):
             allow_other_workers=False,
         )
         self.flying[ours] = worker, theirs
-        theirs.add_done_callback(lambda theirs: self._finished(ours, theirs))
+        theirs.add_done_callback(functools.partial(self._finished, ours))
         return ours
 
     def look(self) -> None:
@@ -78,7 +79,7 @@ class Dask(Engine):
             busy[worker] = busy.get(worker, 0) + 1
         return min(self.workers, key=lambda worker: busy[worker] / self.workers[worker])
 
-    def _finished(self, ours: Future, theirs: Any) -> None:
+    def _finished(self, ours: AnyFuture, theirs: Any) -> None:
         """In a thread of the client's."""
         try:
             _settle(ours, result=theirs.result(timeout=30))
@@ -90,20 +91,22 @@ class Dask(Engine):
         theirs.release()
 
 
-def connect(address: str) -> Dask:
+def connect(address: str) -> DaskBackend:
     """The cluster whose scheduler is at host:port."""
     try:
         from distributed import Client
     except ImportError as error:
         raise ValueError(f"workers='dask://...' needs Dask: {install_hint('dask')}") from error
     try:
-        return Dask(Client(f"tcp://{address}", set_as_default=False, timeout=CONNECT), owned=True)
+        return DaskBackend(
+            Client(f"tcp://{address}", set_as_default=False, timeout=CONNECT), owned=True
+        )
     except (OSError, ValueError) as error:
         raise ValueError(f"there is no Dask scheduler at {address}: {error}") from error
 
 
-def _settle(future: Future, result: Any = None, error: Exception | None = None) -> None:
-    """Whoever is first: a worker may be found gone while its last result is on the way."""
+def _settle(future: AnyFuture, result: Any = None, error: Exception | None = None) -> None:
+    """Set the outcome, unless it is set: a lost worker's last result may be on the way."""
     with contextlib.suppress(InvalidStateError):
         if error is None:
             future.set_result(result)

@@ -1,77 +1,65 @@
-"""Evaluations in this process: one after the other, or all at once where f takes rows or is
-compiled.
-"""
+"""Evaluations in this process: one by one, or all at once where f takes rows or is compiled."""
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from phenes._validate import FloatArray
 from phenes.execution.compiled import compiled
 from phenes.execution.pool import Arrived
 from phenes.execution.task import Guarded, Outcome, failed, say
 
 
-class Here:
-    """The same as a Pool, without workers."""
+class LocalPool:
+    """A `Pool` without workers."""
 
     def __init__(
-        self,
-        f: Callable[..., Any],
-        realises: bool,
-        vectorized: bool,
-        limit: float | None,
-        sending: Callable[[int], None] = lambda tag: None,
+        self, f: Callable[..., Any], realises: bool, vectorized: bool, limit: float | None
     ):
-        self.f, self.realises, self.vectorized, self.sending = f, realises, vectorized, sending
+        self.f, self.realises, self.vectorized = f, realises, vectorized
         self.guarded = Guarded(f, realises, limit)
         self.untried = not realises and not vectorized
-        self.compiled: Callable[[np.ndarray], np.ndarray] | None = None
-        self.waiting: list[tuple[int, np.ndarray]] = []
+        self.compiled: Callable[[FloatArray], FloatArray] | None = None
+        self.waiting: list[tuple[int, FloatArray]] = []
 
     def __len__(self) -> int:
         return len(self.waiting)
 
     @property
     def room(self) -> int:
+        """See `Pool`; one call of a vectorised f takes any number."""
+        if self.vectorized:
+            return sys.maxsize
         return 0 if self.waiting else 1
 
-    def send(self, tag: int, point: np.ndarray) -> None:
+    def send(self, tag: int, point: FloatArray) -> None:
+        """See `Pool`."""
         self.waiting.append((tag, point))
 
     def take(self) -> Arrived:
+        """See `Pool`."""
         if not self.waiting:
             return []
         if self.untried:
             return self._first()
-        rows = self.vectorized or self.compiled is not None
-        taken = self.waiting if rows else self.waiting[:1]
-        self.waiting = [] if rows else self.waiting[1:]
-        tags, points = [tag for tag, _ in taken], np.array([point for _, point in taken])
-        for tag in tags:
-            self.sending(tag)
-        if self.compiled is not None:
-            return list(
-                zip(tags, [Outcome(None, float(f)) for f in self.compiled(points)], strict=True)
-            )
-        return list(
-            zip(
-                tags,
-                self._together(points) if self.vectorized else [self.guarded(points[0])],
-                strict=True,
-            )
-        )
+        if self.vectorized or self.compiled is not None:
+            taken, self.waiting = self.waiting, []
+            points = np.array([point for _, point in taken])
+            tags = [tag for tag, _ in taken]
+            return list(zip(tags, self._together(points), strict=True))
+        tag, point = self.waiting.pop(0)
+        return [(tag, self.guarded(point))]
 
     def close(self) -> None:
+        """See `Pool`."""
         self.waiting = []
 
     def _first(self) -> Arrived:
-        """The first value shows whether f is written in JAX: it is then compiled, otherwise the
-        value is kept.
-        """
+        """The first value shows whether f is written in JAX: it is then compiled."""
         self.untried = False
         tag, point = self.waiting[0]
-        self.sending(tag)
         outcome = self.guarded(point)
         if self.guarded.in_jax:
             self.compiled = compiled(self.f, point)
@@ -80,17 +68,21 @@ class Here:
         self.waiting = self.waiting[1:]
         return [(tag, outcome)]
 
-    def _together(self, points: np.ndarray) -> list[Outcome]:
+    def _together(self, points: FloatArray) -> list[Outcome]:
+        if self.compiled is not None:
+            return [Outcome(None, float(f)) for f in self.compiled(points)]
         try:
             out = self.f(points)
         except Exception as error:
             return [failed(say(error))] * len(points)
         x, f = out if self.realises else (None, out)
-        f = np.asarray(f, np.float64)
-        if f.shape != (len(points),):
+        values = np.asarray(f, np.float64)
+        if values.shape != (len(points),):
             raise ValueError(
                 f"f must return one value for each of the {len(points)} rows when vectorized, got"
-                f" shape {f.shape}"
+                f" shape {values.shape}"
             )
-        xs = [None] * len(points) if x is None else np.asarray(x, np.float64)
-        return [Outcome(x, float(value)) for x, value in zip(xs, f, strict=True)]
+        if x is None:
+            return [Outcome(None, float(value)) for value in values]
+        rows = np.asarray(x, np.float64)
+        return [Outcome(row, float(value)) for row, value in zip(rows, values, strict=True)]

@@ -9,55 +9,88 @@ import queue
 import time
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import Future
 from dataclasses import dataclass
+from typing import Protocol, TypeAlias
 
-import numpy as np
-
-from phenes.execution.backends import Engine
+from phenes._validate import FloatArray
+from phenes.execution.backends import AnyFuture, Backend
 from phenes.execution.task import Outcome, failed, say
 
 POLL = 0.2  # seconds between looks at workers that say nothing
 PATIENCE = 120  # seconds without any worker after which a cluster is taken to be gone
 
-Arrived = list[tuple[int, Outcome]]
+Arrived: TypeAlias = list[tuple[int, Outcome]]
+
+
+class Pool(Protocol):
+    """Takes points and gives back outcomes as they come."""
+
+    def __len__(self) -> int:
+        """Number of points that were sent and have not come back."""
+        ...
+
+    @property
+    def room(self) -> int:
+        """How many more would be started at once, or soon."""
+        ...
+
+    def send(self, tag: int, point: FloatArray) -> None:
+        """Evaluate f at a point.
+
+        Parameters
+        ----------
+        tag : int
+            Comes back with the outcome.
+        point : ndarray, shape (d,)
+            Where f is evaluated.
+        """
+        ...
+
+    def take(self) -> Arrived:
+        """What has come back since the last call.
+
+        Waits until there is something, unless nothing is under way.
+
+        Returns
+        -------
+        list of (int, Outcome)
+            Tags and outcomes.
+        """
+        ...
+
+    def close(self) -> None:
+        """Forget what is under way."""
+        ...
 
 
 @dataclass
 class Task:
     tag: int
-    point: np.ndarray
+    point: FloatArray
     attempts: int = 0  # that ended with the death of a worker
     since: float = 0.0
-    pardoned: bool = False  # its worker is about to be ended for the sake of another
+    # its worker is killed because another task timed out: that does not count as an attempt
+    pardoned: bool = False
 
 
-class Pool:
-    """What is under way on an engine. call: point -> Outcome; limit: seconds for one; sending: told
-    of each tag before it goes.
-    """
+class WorkerPool:
+    """A `Pool` of what is under way on a backend. limit: seconds for one evaluation."""
 
     def __init__(
         self,
-        engine: Engine,
-        call: Callable[[np.ndarray], Outcome],
+        backend: Backend,
+        call: Callable[[FloatArray], Outcome],
         limit: float | None,
         max_attempts: int,
-        sending: Callable[[int], None] = lambda tag: None,
     ):
-        self.engine, self.call, self.limit, self.max_attempts, self.sending = (
-            engine,
-            call,
-            limit,
-            max_attempts,
-            sending,
-        )
+        self.backend, self.call = backend, call
+        self.limit, self.max_attempts = limit, max_attempts
         # a second one in the queue of each worker keeps it busy, but blurs when it started and
         # whether it did
         self.depth = 2 if limit is None and max_attempts > 1 else 1
         self.waiting: deque[Task] = deque()
-        self.flying: dict[Future, Task] = {}
-        self.done: queue.SimpleQueue[Future] = queue.SimpleQueue()
+        self.flying: dict[AnyFuture, Task] = {}
+        self.done: queue.SimpleQueue[AnyFuture] = queue.SimpleQueue()
         self.alone = False
         self.looked = self.alive = time.monotonic()
 
@@ -66,39 +99,40 @@ class Pool:
 
     @property
     def room(self) -> int:
-        """How many more would be started at once, or soon."""
-        return max(self.depth * self.engine.slots - len(self), 0)
+        """See `Pool`."""
+        return max(self.depth * self.backend.slots - len(self), 0)
 
-    def send(self, tag: int, point: np.ndarray) -> None:
+    def send(self, tag: int, point: FloatArray) -> None:
         self.waiting.append(Task(tag, point))
         self._fill()
 
     def take(self) -> Arrived:
-        """What has come back since; waits until there is something, unless nothing is under way."""
+        """See `Pool`."""
         arrived: Arrived = []
         while not arrived and len(self):
             self._fill()
-            arrived = [
-                outcome for future in self._returned() for outcome in self._settle(future)
-            ] + self._late()
+            for future in self._returned():
+                arrived += self._settle(future)
+            arrived += self._late()
         self._fill()
         return arrived
 
     def close(self) -> None:
-        """Forget what is under way."""
+        """See `Pool`."""
         self.waiting.clear()
         flying, self.flying = list(self.flying), {}
         if flying:
-            self.engine.give_up(flying)
+            self.backend.give_up(flying)
 
     def _fill(self) -> None:
-        while self.waiting and len(self.flying) < self.depth * self.engine.slots and not self.alone:
+        while (
+            self.waiting and len(self.flying) < self.depth * self.backend.slots and not self.alone
+        ):
             if self._suspect(self.waiting[0]) and self.flying:
                 return
             task = self.waiting.popleft()
             self.alone = self._suspect(task)
-            self.sending(task.tag)
-            future = self.engine.submit(self.call, task.point)
+            future = self.backend.submit(self.call, task.point)
             task.since, task.pardoned = time.monotonic(), False
             self.flying[future] = task
             future.add_done_callback(self.done.put)
@@ -106,7 +140,7 @@ class Pool:
     def _suspect(self, task: Task) -> bool:
         return 0 < task.attempts == self.max_attempts - 1
 
-    def _returned(self) -> list[Future]:
+    def _returned(self) -> list[AnyFuture]:
         if time.monotonic() - self.looked > POLL:
             self._look()
         try:
@@ -118,9 +152,9 @@ class Pool:
         return futures
 
     def _look(self) -> None:
-        self.engine.look()
+        self.backend.look()
         self.looked = time.monotonic()
-        if self.engine.slots:
+        if self.backend.slots:
             self.alive = self.looked
         elif self.looked - self.alive > PATIENCE:
             raise RuntimeError(
@@ -128,16 +162,16 @@ class Pool:
                 " checkpoint"
             )
 
-    def _settle(self, future: Future) -> Arrived:
+    def _settle(self, future: AnyFuture) -> Arrived:
         task = self.flying.pop(future, None)
         if task is None:  # given up before
             return []
         self.alone = False
         try:
             return [(task.tag, future.result())]
-        except self.engine.lost:
+        except self.backend.lost:
             return self._lost(task)
-        except Exception as error:  # of the engine: f's own come back as outcomes
+        except Exception as error:  # of the backend: f's own come back as outcomes
             return [(task.tag, failed(say(error)))]
 
     def _lost(self, task: Task) -> Arrived:
@@ -158,21 +192,13 @@ class Pool:
         late = [
             future
             for future, task in self.flying.items()
-            if now - task.since > self.limit + self.engine.patience
+            if now - task.since > self.limit + self.backend.patience
         ]
         tasks = [self.flying.pop(future) for future in late]
         if late:
             for task in self.flying.values():
                 task.pardoned = True
             self.alone = False
-            self.engine.give_up(late)
-        return [
-            (
-                task.tag,
-                failed(
-                    f"TimeoutError: no value within {self.limit:g} s, and it could not be"
-                    " interrupted"
-                ),
-            )
-            for task in tasks
-        ]
+            self.backend.give_up(late)
+        said = f"TimeoutError: no value within {self.limit:g} s, and it could not be interrupted"
+        return [(task.tag, failed(said)) for task in tasks]

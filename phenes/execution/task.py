@@ -9,18 +9,28 @@ import functools
 import pickle
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from phenes._validate import FloatArray
+
 
 class Outcome(NamedTuple):
-    """The x that was realised, if f says so; the value, NaN for a failed evaluation; and what went
-    wrong.
+    """What came of one evaluation.
+
+    Attributes
+    ----------
+    x : ndarray, shape (d,), or None
+        What was realised, if f says so.
+    value : float
+        NaN for a failed evaluation.
+    error : str
+        What went wrong; empty if nothing did.
     """
 
-    x: np.ndarray | None
+    x: FloatArray | None
     value: float
     error: str = ""
 
@@ -35,25 +45,22 @@ class Guarded:
     def __init__(self, f: Callable[..., Any], realises: bool, limit: float | None = None):
         self.f, self.realises, self.limit, self.in_jax = f, realises, limit, False
 
-    def __call__(self, point: np.ndarray) -> Outcome:
+    def __call__(self, point: FloatArray) -> Outcome:
         try:
             with _alarm(self.limit):
                 out = self.f(point.copy())
             x, value = out if self.realises else (None, out)
             self.in_jax = type(value).__module__.startswith("jax")  # without importing JAX to ask
-            return Outcome(
-                None if x is None else np.asarray(x, np.float64).reshape(point.shape), number(value)
-            )
+            realised = None if x is None else np.asarray(x, np.float64).reshape(point.shape)
+            return Outcome(realised, number(value))
         except Late:
             return failed(f"TimeoutError: no value within {self.limit:g} s")
         except (Exception, SystemExit) as error:
             return failed(say(error))
 
 
-def remote(blob: bytes, realises: bool, limit: float | None, point: np.ndarray) -> Outcome:
-    """What a worker does: f arrives as bytes, so that one which cannot be loaded there is a failed
-    evaluation like any other.
-    """
+def remote(blob: bytes, realises: bool, limit: float | None, point: FloatArray) -> Outcome:
+    """What a worker does: an f that cannot be loaded there is a failed evaluation."""
     try:
         f = _load(blob, realises)
     except Exception as error:
@@ -66,9 +73,9 @@ class OnWorker:
 
     def __init__(self, f: Callable[..., Any], realises: bool):
         self.f, self.realises, self.untried = f, realises, not realises
-        self.compiled: Callable[[np.ndarray], np.ndarray] | None = None
+        self.compiled: Callable[[FloatArray], FloatArray] | None = None
 
-    def __call__(self, limit: float | None, point: np.ndarray) -> Outcome:
+    def __call__(self, limit: float | None, point: FloatArray) -> Outcome:
         if self.compiled is None:
             guarded = Guarded(self.f, self.realises, limit)
             first = guarded(point)
@@ -106,15 +113,10 @@ def say(error: BaseException) -> str:
 
 
 @contextlib.contextmanager
-def _alarm(seconds: float | None) -> Iterator[None]:
-    """Interrupts what runs inside. Only the main thread of a process can be: elsewhere the one who
-    waits has to give up.
-    """
-    if (
-        seconds is None
-        or not hasattr(signal, "setitimer")
-        or threading.current_thread() is not threading.main_thread()
-    ):
+def _alarm(seconds: float | None) -> Generator[None]:
+    """Interrupt what runs inside, in the main thread; elsewhere the one who waits gives up."""
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    if seconds is None or not hasattr(signal, "setitimer") or not in_main_thread:
         yield
         return
 

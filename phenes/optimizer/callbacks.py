@@ -1,20 +1,22 @@
-"""Those who hear of a run while it goes: the caller's callback, the progress bar, the list of what
-went wrong.
-"""
+"""Who hears of a run: the user's callback, the progress bar, the list of what went wrong."""
+
+from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Generator
+from typing import TYPE_CHECKING, Any, Self
 
 from phenes.optimizer.evaluations import Row
 from phenes.optimizer.optimizer import Optimizer
 from phenes.optimizer.result import Result
 
-Callback = Callable[[Result], Any]
+if TYPE_CHECKING:
+    from phenes.optimizer.options import Callback
+
 ERRORS = 3  # different ones that are kept: the first say what is wrong
 
 
-class Followed:
+class Listener:
     """errors: what failed evaluations said, in order, each once."""
 
     def __init__(self, opt: Optimizer, callback: Callback | None, progress: bool):
@@ -22,7 +24,7 @@ class Followed:
         self.errors: dict[str, None] = {}
         self.bar = _bar(progress, opt)
 
-    def __enter__(self) -> "Followed":
+    def __enter__(self) -> Self:
         self.show = self.bar.__enter__()
         return self
 
@@ -30,24 +32,26 @@ class Followed:
         self.bar.__exit__(*error)
 
     def seen(self, rows: list[Row]) -> None:
+        """Evaluations have come in, also those from before a resume."""
         for row in rows:
             if row.error and len(self.errors) < ERRORS:
                 self.errors[row.error] = None
 
     def moved(self) -> bool:
+        """The search was updated; True ends the run."""
         self.show(self.opt)
         return self.callback is not None and _wants_to_stop(self.callback, self.opt.result)
 
 
 def _wants_to_stop(callback: Callback, result: Result) -> bool:
     try:
-        return bool(callback(result) is True)
+        return callback(result) is True
     except StopIteration:  # as in SciPy
         return True
 
 
 @contextlib.contextmanager
-def _bar(wanted: bool, opt: Optimizer) -> Iterator[Callable[[Optimizer], None]]:
+def _bar(wanted: bool, opt: Optimizer) -> Generator[Callable[[Optimizer], None]]:
     """A line with the estimate of E f and the time left of the budget."""
     if not wanted:
         yield lambda opt: None

@@ -1,29 +1,68 @@
-"""The checkpoint of `minimize`: every evaluation as it came in, so that the same call goes on where
-it was.
+"""The checkpoint of `minimize`: every evaluation, so that the same call goes on where it was.
 
 The search is deterministic given its seed and the order in which it was told. What is kept is
 therefore the data alone, theta, x and f in the run record, and resuming is telling them again, at
-the cost of the optimiser's own arithmetic. A generation is one part, in the place of the smaller
-parts into which its evaluations went as they arrived.
+the cost of the optimiser's own arithmetic. Rows are first written as they arrive (keys
+NNNNNNNN/KKKKKK, and NNNNNNNN/sent for points that were sent out) and merged into one part NNNNNNNN
+when the generation is complete.
 """
+
+from __future__ import annotations
 
 import contextlib
 import hashlib
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from phenes import store
+from phenes._validate import FloatArray
 from phenes.optimizer.evaluations import Row, from_arrays, to_arrays
 from phenes.optimizer.optimizer import Optimizer
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from phenes.optimizer.options import Bounds, Noise
 
 EXPERIMENT = "minimize"
 NOW = "now"  # the key of the part that says what is under way
 # seconds of cheap evaluations that may be lost, and made again, rather than written one by one
 OFTEN = 0.01
+LONGEST = 80  # characters of a noise that is stored as it is
+
+
+@dataclass
+class Part:
+    """The generation that is not complete yet.
+
+    rows: evaluations that came in, of which the first `stored` are on file. sent: numbers of points
+    that were sent out, where that is noted. keys: parts on file that hold all this. budget: with
+    which it was asked, if it was begun by another call.
+    """
+
+    number: int = 0
+    rows: list[Row] = field(default_factory=list[Row])
+    stored: int = 0
+    sent: list[int] = field(default_factory=list[int])
+    keys: list[str] = field(default_factory=list[str])
+    budget: int | None = None
+
+    def key(self, name: str) -> str:
+        """Of a smaller part inside this one."""
+        return f"{self.number:08d}/{name}"
+
+    def next(self) -> Part:
+        """The one after this; of what was sent, some may still be under way."""
+        told = {row.index for row in self.rows}
+        after = Part(self.number + 1, sent=[index for index in self.sent if index not in told])
+        if after.sent:
+            after.keys = [after.key("sent")]
+        return after
 
 
 class Checkpoint:
@@ -38,47 +77,45 @@ class Checkpoint:
         self,
         path: str | Path | None,
         settings: dict[str, Any],
+        budget: int,
         resume: bool = True,
         prompt: bool = True,
         once: bool = False,
     ):
-        self.path, self.prompt, self.once = path, prompt, once
+        self.path, self.budget, self.prompt = path, budget, prompt
+        self.once = once and path is not None
+        self.part = Part()
+        self.done = self.failed = 0  # evaluations
         self.store = None if path is None else store.Store(path)
+        self.run: store.Run | None = None
         try:
-            self.run = (
-                None if self.store is None else self.store.begin(EXPERIMENT, settings, resume)
-            )
+            if self.store is not None:
+                self.run = self.store.begin(EXPERIMENT, settings, resume)
         except BaseException:
             self.close()
             raise
-        self.part = 0  # complete ones
-        self.rows: list[Row] = []  # of the part that is not complete
-        self.unwritten: list[Row] = []
-        self.sent: list[int] = []
-        self.keys: list[str] = []  # of the smaller parts that hold the rows
-        self.done = self.failed = 0  # evaluations
-        # of this call, and of the one that wrote `rows`: what is asked near the end depends on it
-        self.budget = self.budget_then = 0
         self.started = self.written = time.perf_counter()
 
-    def __enter__(self) -> "Checkpoint":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: Any) -> None:
         with contextlib.suppress(ValueError):  # if the file is the trouble, that was said already
             if kind is not None:
-                self._write_small()
+                self._write_rows(0)
                 if issubclass(kind, Exception):
                     self.finish("failed")
         self.close()
 
     def close(self) -> None:
+        """Close the file."""
         if self.store is not None:
             self.store.close()
 
     def replay(self) -> Iterator[tuple[list[Row], int]]:
-        """The complete parts on file, each with the budget it was asked with; then `rows` holds
-        what is there of the next.
+        """The complete parts on file, each with the budget it was asked with.
+
+        Then `part` holds what is on file of the next.
         """
         if self.run is None:
             return
@@ -88,72 +125,77 @@ class Checkpoint:
                 arrays = self.run[key]
                 rows = from_arrays(arrays)
                 self._count(rows)
-                self.part += 1
+                self.part = Part(self.part.number + 1)
                 yield rows, int(arrays.get("budget", self.budget))
-        self.keys = [key for key in keys if key.startswith(f"{self.part:08d}/")]
-        for key in self.keys:
-            if key.endswith("/sent"):
-                self.sent = self.run[key]["index"].tolist()
+        self._read_incomplete(self.run, keys)
+
+    def _read_incomplete(self, run: store.Run, keys: list[str]) -> None:
+        part = self.part
+        part.keys = [key for key in keys if key.startswith(part.key(""))]
+        for key in part.keys:
+            if key == part.key("sent"):
+                part.sent = run[key]["index"].tolist()
             else:
-                self.rows += from_arrays(self.run[key])
-        self._count(self.rows)
-        if NOW in self.run:
-            self.budget_then = int(self.run[NOW].get("budget", self.budget))
+                part.rows += from_arrays(run[key])
+        part.stored = len(part.rows)
+        self._count(part.rows)
+        if (part.rows or part.sent) and NOW in run:
+            part.budget = int(run[NOW].get("budget", self.budget))
 
     def foreign(self) -> ValueError:
+        """The error for a file whose theta are not those asked now."""
         return ValueError(
             f"{self.path} was written by another version or for another problem: its theta are not"
             " those asked now"
         )
 
     def sending(self, index: int) -> None:
-        if self.run is not None and self.once:
-            self.sent.append(index)
-            self._write({"sent": {"index": np.array(self.sent)}})
+        """Point `index` is about to be sent out."""
+        if self.once:
+            self.part.sent.append(index)
+            self._write({"sent": {"index": np.array(self.part.sent)}})
 
     def arrived(self, rows: list[Row], flying: int) -> None:
         """Evaluations that came in; `flying` are still under way."""
-        self.rows += rows
+        self.part.rows += rows
         self._count(rows)
-        if self.run is not None:
-            self.unwritten += rows
-            if self.prompt or time.perf_counter() - self.written > OFTEN:
-                self._write_small(flying)
+        if self.prompt or time.perf_counter() - self.written > OFTEN:
+            self._write_rows(flying)
 
     def complete(self, opt: Optimizer, flying: int = 0) -> None:
         """The rows so far were told and the optimiser has moved."""
+        part, after = self.part, self.part.next()
         if self.run is not None:
             seconds, self.started = time.perf_counter() - self.started, time.perf_counter()
-            parts = {
-                f"{self.part:08d}": to_arrays(self.rows) | summary(opt),
+            parts: dict[str, dict[str, Any]] = {
+                f"{part.number:08d}": to_arrays(part.rows) | summary(opt),
                 NOW: self._now(flying),
             }
-            told = {row.index for row in self.rows}
-            self.sent = [index for index in self.sent if index not in told]
-            if self.sent:  # without generations some are still under way
-                parts[f"{self.part + 1:08d}/sent"] = {"index": np.array(self.sent)}
-            self.run.write(parts, seconds, drop=self.keys)
+            if after.sent:
+                parts[after.key("sent")] = {"index": np.array(after.sent)}
+            self.run.write(parts, seconds, drop=part.keys)
             self.written = time.perf_counter()
-        self.part += 1
-        self.rows, self.unwritten = [], []
-        self.keys = [f"{self.part:08d}/sent"] if self.sent else []
+        self.part = after
 
     def finish(self, status: str = "done") -> None:
+        """Write the status of the run."""
         if self.run is not None:
             self.run.finish(status)
 
-    def _write_small(self, flying: int = 0) -> None:
-        if self.run is not None and self.unwritten:
-            self._write({f"{len(self.keys):06d}": to_arrays(self.unwritten)}, self._now(flying))
-            self.unwritten = []
+    def _write_rows(self, flying: int) -> None:
+        """Those that are not on file yet."""
+        part = self.part
+        rows = part.rows[part.stored :]
+        if self.run is not None and rows:
+            self._write({f"{len(part.keys):06d}": to_arrays(rows)}, self._now(flying))
+            part.stored = len(part.rows)
 
-    def _write(
-        self, parts: dict[str, dict[str, np.ndarray]], now: dict[str, int] | None = None
-    ) -> None:
+    def _write(self, parts: dict[str, dict[str, Any]], now: dict[str, int] | None = None) -> None:
         assert self.run is not None
-        named = {f"{self.part:08d}/{key}": arrays for key, arrays in parts.items()}
-        self.run.write({**named, NOW: now} if now else named, time.perf_counter() - self.written)
-        self.keys += [key for key in named if key not in self.keys]
+        named = {self.part.key(name): arrays for name, arrays in parts.items()}
+        extra = {} if now is None else {NOW: now}
+        self.run.write(named | extra, time.perf_counter() - self.written)
+        self.part.keys += [key for key in named if key not in self.part.keys]
         self.written = time.perf_counter()
 
     def _count(self, rows: list[Row]) -> None:
@@ -168,7 +210,7 @@ class Checkpoint:
 def summary(opt: Optimizer) -> dict[str, Any]:
     """The state in a few numbers."""
     fun, se = opt.estimate
-    numbers = {
+    return {
         "nfev": opt.nfev,
         "budget": opt.budget,
         "fun": fun,
@@ -176,44 +218,42 @@ def summary(opt: Optimizer) -> dict[str, Any]:
         "mean": opt.mean,
         "spread": opt.spread,
         "noise": opt.noise_std,
+        "phase": opt.phase,
     }
-    return {**numbers, "phase": opt.phase}
 
 
 def settings(
-    x0: Any,
-    sigma0: Any,
-    noise: Any,
-    bounds: Any,
+    x0: ArrayLike,
+    sigma0: ArrayLike,
+    noise: Noise,
+    bounds: Bounds,
     popsize: int | None,
     verify: int | None,
     seed: int,
     maximize: bool,
 ) -> dict[str, Any]:
-    """What must be the same for a run to be gone on with; a longer budget may follow a shorter
-    one.
-    """
+    """What must be the same for a run to be gone on with; the budget may change."""
     return {
-        "x0": np.asarray(x0, float).ravel().tolist(),
-        "sigma0": np.asarray(sigma0, float).ravel().tolist(),
+        "x0": _list(x0),
+        "sigma0": _list(sigma0),
         "noise": _describe(noise),
         "bounds": repr(bounds),
-        "popsize": popsize,
-        "verify": verify,
-        "seed": seed,
+        "popsize": None if popsize is None else int(popsize),
+        "verify": None if verify is None else int(verify),
+        "seed": int(seed),
         "maximize": maximize,
     }
 
 
-def _describe(noise: Any) -> str:
+def _list(value: ArrayLike) -> list[float]:
+    array: FloatArray = np.asarray(value, np.float64)
+    return array.ravel().tolist()
+
+
+def _describe(noise: Noise) -> str:
     """Short, and different for different numbers."""
-    text = (
-        repr(noise)
-        if noise is None or isinstance(noise, str | float | int) or hasattr(noise, "sample")
-        else repr(np.asarray(noise).tolist())
-    )
-    return (
-        text
-        if len(text) <= 80
-        else f"{text[:60]}... {hashlib.sha256(text.encode()).hexdigest()[:16]}"
-    )
+    plain = noise is None or isinstance(noise, str | float | int) or hasattr(noise, "sample")
+    text = repr(noise) if plain else repr(np.asarray(noise).tolist())
+    if len(text) <= LONGEST:
+        return text
+    return f"{text[:60]}... {hashlib.sha256(text.encode()).hexdigest()[:16]}"

@@ -1,59 +1,70 @@
-"""Evaluations on their way into the record, as arrays: what was intended, what was realised, what
-it was worth.
-"""
+"""Evaluations as the loops pass them on, and as columns of the checkpoint."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from phenes.execution.task import Outcome
+from phenes._validate import FloatArray
+from phenes.execution import Outcome
+
+LONGEST_ERROR = 1000  # characters that are stored
 
 
 @dataclass
 class Row:
-    """One evaluation. index: its number in the generation, or in the run if there are none; tell:
-    which of the optimiser's updates by parts it belongs to; asked: how many points had been asked
-    for before that."""
+    """One evaluation: what was intended, what was realised, what it was worth.
+
+    index: its number in the generation, or in the run if there are none. tell: which of the
+    optimiser's updates by parts it belongs to. asked: how many points had been asked for before
+    that.
+    """
 
     index: int
-    theta: np.ndarray
-    x: np.ndarray
+    theta: FloatArray
+    x: FloatArray
     f: float
     error: str = ""
     tell: int = 0
     asked: int = 0
 
 
-def row(index: int, theta: np.ndarray, x: np.ndarray, outcome: Outcome, realises: bool) -> Row:
-    """x is what f was given; where f realises x itself that is theta, and x is what it says, or
-    unknown.
-    """
-    realised = (np.full_like(theta, np.nan) if outcome.x is None else outcome.x) if realises else x
-    return Row(index, theta, realised, outcome.value, outcome.error)
+def row(index: int, theta: FloatArray, x: FloatArray, outcome: Outcome, realises: bool) -> Row:
+    """x is what f was given; where f realises x itself, x is what it says, or unknown."""
+    if realises:
+        x = np.full_like(theta, np.nan) if outcome.x is None else outcome.x
+    return Row(index, theta, x, outcome.value, outcome.error)
 
 
-def to_arrays(rows: list[Row]) -> dict[str, np.ndarray]:
-    """Columns that say nothing are left out."""
-    arrays = {
-        name: np.array([getattr(row, name) for row in rows])
-        for name in ("index", "theta", "x", "f")
-    }
-    if any(row.error for row in rows):
-        arrays["error"] = np.array([row.error[:1000] for row in rows])
+def to_arrays(rows: list[Row]) -> dict[str, NDArray[Any]]:
+    """One column for each field; columns that say nothing are left out."""
+    names = ["index", "theta", "x", "f"]
     if any(row.asked for row in rows):
-        arrays |= {
-            name: np.array([getattr(row, name) for row in rows]) for name in ("tell", "asked")
-        }
+        names += ["tell", "asked"]
+    arrays = {name: np.array([getattr(row, name) for row in rows]) for name in names}
+    if any(row.error for row in rows):
+        arrays["error"] = np.array([row.error[:LONGEST_ERROR] for row in rows])
     return arrays
 
 
-def from_arrays(arrays: dict[str, np.ndarray]) -> list[Row]:
+def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> list[Row]:
+    """The rows again."""
     n = len(arrays["f"])
     index = arrays.get("index", np.arange(n))
     error = arrays.get("error", np.full(n, ""))
-    tell, asked = (arrays.get(name, np.zeros(n, int)) for name in ("tell", "asked"))
-    columns = zip(index, arrays["theta"], arrays["x"], arrays["f"], error, tell, asked, strict=True)
+    tell = arrays.get("tell", np.zeros(n, int))
+    asked = arrays.get("asked", np.zeros(n, int))
     return [
-        Row(int(i), theta, x, float(f), str(error), int(tell), int(asked))
-        for i, theta, x, f, error, tell, asked in columns
+        Row(
+            int(index[k]),
+            arrays["theta"][k],
+            arrays["x"][k],
+            float(arrays["f"][k]),
+            str(error[k]),
+            int(tell[k]),
+            int(asked[k]),
+        )
+        for k in range(n)
     ]

@@ -2,10 +2,16 @@
 declared.
 """
 
-from typing import Any, NamedTuple
+# SciPy ships no stubs
+# pyright: reportMissingTypeStubs=false
+
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import special
+
+from phenes._validate import FloatArray
 
 # coordinates up to which correlations are looked for: d^2 numbers are kept and one eigenproblem is
 # solved now and then
@@ -19,11 +25,11 @@ class Learnt(NamedTuple):
 
     structure: str
     rank: int
-    bias: np.ndarray
-    std: np.ndarray
-    cov: np.ndarray  # [d], or [d, d] for shared errors
+    bias: FloatArray
+    std: FloatArray
+    cov: FloatArray  # [d], or [d, d] for shared errors
     samples: int
-    measured: np.ndarray  # of each coordinate, whether it ever was
+    measured: NDArray[np.bool_]  # of each coordinate, whether it ever was
 
     def __str__(self) -> str:
         if not self.measured.any():
@@ -55,7 +61,7 @@ class Residuals:
     def samples(self) -> int:
         return int(self.single.max())
 
-    def add(self, r: np.ndarray) -> None:
+    def add(self, r: FloatArray) -> None:
         """Rows of x - theta; NaN was not measured."""
         seen = ~np.isnan(r)
         whole = r[seen.all(axis=1)]
@@ -68,10 +74,10 @@ class Residuals:
             self.total += whole.sum(axis=0)
             self.products += whole.T @ whole
 
-    def mean(self) -> np.ndarray:
+    def mean(self) -> FloatArray:
         return self.sum / np.maximum(self.single, 1)
 
-    def variances(self) -> np.ndarray:
+    def variances(self) -> FloatArray:
         return np.maximum(self.square / np.maximum(self.single, 1) - self.mean() ** 2, 0.0)
 
     def learn(self) -> Learnt:
@@ -93,7 +99,7 @@ class Residuals:
             return Learnt("low-rank", rank, bias, np.sqrt(np.diag(shared)), shared, n, seen)
         return Learnt("diagonal" if diagonal else "isotropic", 0, bias, np.sqrt(own), own, n, seen)
 
-    def _shared(self, std: np.ndarray) -> tuple[np.ndarray | None, int]:
+    def _shared(self, std: FloatArray) -> tuple[FloatArray | None, int]:
         """Probabilistic principal components of the standardised residuals, their number by BIC."""
         d, n = std.size, self.complete
         if self.products is None or d == 1 or n < 2 or not np.all(std > 0):
@@ -119,7 +125,7 @@ class Residuals:
         return cov * np.outer(std, std), rank
 
 
-def misfit(residuals: Residuals, expected_bias: np.ndarray, expected_var: np.ndarray) -> str | None:
+def misfit(residuals: Residuals, expected_bias: FloatArray, expected_var: FloatArray) -> str | None:
     """One sentence if the residuals contradict the declared Gaussian noise, at one chance in a
     million for all coordinates together.
     """
@@ -159,9 +165,3 @@ def misfit(residuals: Residuals, expected_bias: np.ndarray, expected_var: np.nda
             " estimates it from the data"
         )
     return None
-
-
-def expected_moments(channel: Any, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and variances of x - theta that the declared law implies near these theta."""
-    bias, cov = channel.moments(theta)
-    return bias, np.diag(cov) if cov.ndim == 2 else cov

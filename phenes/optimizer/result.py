@@ -6,7 +6,9 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from phenes._validate import FloatArray
 from phenes.evidence.observations import Evaluations
 
 SHOWN = 20  # coordinates of a long theta that notebooks show
@@ -31,8 +33,8 @@ class Best(NamedTuple):
     gives on average.
     """
 
-    theta: np.ndarray
-    x: np.ndarray
+    theta: FloatArray
+    x: FloatArray
     fun: float
 
 
@@ -45,7 +47,7 @@ class Candidate(NamedTuple):
     """
 
     role: str
-    theta: np.ndarray
+    theta: FloatArray
     fun: float
     fun_se: float
     draws: int
@@ -72,7 +74,7 @@ class Result:
     noise: what was learnt or declared. Fields can be read as items too.
     """
 
-    x: np.ndarray
+    x: FloatArray
     fun: float
     fun_se: float
     nfev: int
@@ -86,11 +88,11 @@ class Result:
         default_factory=lambda: Evaluations(np.empty((0, 0)), np.empty((0, 0)), np.empty(0)),
         repr=False,
     )
-    quantiles: dict[float, float] = field(default_factory=dict)
+    quantiles: dict[float, float] = field(default_factory=dict[float, float])
     candidates: tuple[Candidate, ...] = field(default=(), repr=False)
     failed: int = 0
-    spread: np.ndarray = field(default_factory=lambda: np.empty(0))
-    history: dict[str, np.ndarray] = field(default_factory=dict, repr=False)
+    spread: FloatArray = field(default_factory=lambda: np.empty(0))
+    history: dict[str, NDArray[Any]] = field(default_factory=dict[str, NDArray[Any]], repr=False)
     noise: str = ""
     errors: tuple[str, ...] = ()
 
@@ -226,5 +228,5 @@ def _evaluations(n: int) -> str:
     return "1 evaluation" if n == 1 else f"{n} evaluations"
 
 
-def _spread(spread: np.ndarray, k: int) -> str:
+def _spread(spread: FloatArray, k: int) -> str:
     return f"{spread[k]:.3g}" if k < spread.size else ""

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from phenes._validate import FloatArray
 from phenes.evidence import Estimate, Law, Observations, Verification
 from phenes.evidence.estimate import balance_weights, estimate, fresh_weights, nothing
 from phenes.evidence.law import gaussian_law, sampled_law
@@ -25,9 +26,18 @@ BEST_POINTS, PATH_POINTS = 100, 200
 APART = 1.0  # standard deviations of the noise by which rivals differ
 
 
+class GaussianAt(NamedTuple):
+    """Moments of x - theta; rests_on: how many draws they rest on (infinity: declared)."""
+
+    bias: FloatArray
+    cov: FloatArray
+    rests_on: float
+
+
 class Claim(NamedTuple):
-    """estimate: what is claimed, at estimate.theta. exact: f is known to be the same whenever x is.
-    start: the same at x0.
+    """What is claimed, at estimate.theta; start: the same at x0.
+
+    exact: f is known to be the same whenever x is.
     """
 
     estimate: Estimate
@@ -37,17 +47,19 @@ class Claim(NamedTuple):
 
 
 class Trust:
-    """law_of(theta): (bias, cov, rests_on) or draws [n, d] of x around theta. scale(): units of
-    coordinates without noise, [d]. model(): what the search itself says of its mean.
+    """Which theta is recommended, on which evidence.
+
+    law_of(theta): moments or draws [n, d] of x around theta. scale(): units of coordinates without
+    noise, [d]. model(): E f at the mean of the search and its error, by its own model.
     """
 
     def __init__(
         self,
-        x0: np.ndarray,
+        x0: FloatArray,
         noiseless: bool,
         early: int,
-        law_of: Callable[[np.ndarray], Any],
-        scale: Callable[[], np.ndarray],
+        law_of: Callable[[FloatArray], GaussianAt | FloatArray],
+        scale: Callable[[], FloatArray],
         model: Callable[[], tuple[float, float]],
     ):
         self.x0, self.noiseless, self.early = x0, noiseless, early
@@ -56,7 +68,7 @@ class Trust:
         self.noisy_values = False
         self.control = True  # may a model of f be used for the claim?
         self.verification: Verification | Repeats | None = None
-        self.places: list[tuple[str, np.ndarray]] = []  # where draws were made on purpose
+        self.places: list[tuple[str, FloatArray]] = []  # where draws were made on purpose
         self._questioned = False
         self._said: tuple[Any, Claim] | None = None  # for which state of things, and what
         self._laws: dict[bytes, Law] = {}
@@ -86,7 +98,7 @@ class Trust:
         search = round((budget - reserve) / popsize) * popsize
         return budget - search if 0 < search < budget else reserve
 
-    def add(self, theta: np.ndarray, x: np.ndarray, point: np.ndarray, f: np.ndarray) -> None:
+    def add(self, theta: FloatArray, x: FloatArray, point: FloatArray, f: FloatArray) -> None:
         self.seen.add(theta, x, point, f)
         self._laws.clear()
         if self.noiseless and not self.noisy_values:
@@ -98,7 +110,7 @@ class Trust:
                     self.seen.compare_failures(each)
             self.verification.told(theta)
 
-    def _compare_repeats(self, theta: np.ndarray, point: np.ndarray) -> None:
+    def _compare_repeats(self, theta: FloatArray, point: FloatArray) -> None:
         """Values that differ at the same x: noise on f."""
         for k in range(len(theta)):
             same = self.seen.at(theta[k])
@@ -107,7 +119,7 @@ class Trust:
                 finite = f[np.isfinite(f)]
                 self.noisy_values |= bool(finite.size > 1 and np.ptp(finite) > 0)
 
-    def repeats(self, most: int) -> np.ndarray:
+    def repeats(self, most: int) -> FloatArray:
         """Rows [k, d] that were evaluated before, once, if f has no noise as far as is known but
         few values: are they chance?
 
@@ -134,33 +146,32 @@ class Trust:
             np.unique(self.seen.theta[finite], axis=0)
         )
 
-    def law(self, theta: np.ndarray) -> Law:
+    def law(self, theta: FloatArray) -> Law:
         key = theta.tobytes()
         if key not in self._laws:
             known = self.law_of(theta)
-            if isinstance(known, np.ndarray):
-                self._laws[key] = sampled_law(theta, known, self.scale())
+            if isinstance(known, GaussianAt):
+                self._laws[key] = gaussian_law(theta, *known, scale=self.scale())
             else:
-                bias, cov, rests_on = known
-                self._laws[key] = gaussian_law(theta, bias, cov, self.scale(), rests_on)
+                self._laws[key] = sampled_law(theta, known, self.scale())
         return self._laws[key]
 
-    def evidence(self, theta: np.ndarray) -> Estimate:
+    def evidence(self, theta: FloatArray) -> Estimate:
         """From all rows, weighted; draws at theta itself and others that fell near."""
         law = self.law(theta)
         return estimate(self.seen, law, self.price, balance_weights(self.seen, law), self.control)
 
-    def claim(self, theta: np.ndarray) -> Estimate:
+    def claim(self, theta: FloatArray) -> Estimate:
         """From the draws at theta alone; the others only help to explain them."""
         law = self.law(theta)
         return estimate(self.seen, law, self.price, fresh_weights(self.seen, law), self.control)
 
     def begin(
         self,
-        proposal: np.ndarray,
+        proposal: FloatArray,
         reserve: int,
-        path: np.ndarray,
-        inside: Callable[[np.ndarray], np.ndarray],
+        path: FloatArray,
+        inside: Callable[[FloatArray], FloatArray],
     ) -> None:
         """Start the verification. path [k, d]: means along the way."""
         if self.exact:
@@ -170,21 +181,24 @@ class Trust:
                 lambda: self.seen.theta[self.best].copy() if self.best >= 0 else proposal,
             )
         else:
-            rivals = lambda leader, entrants: self._rivals(leader, entrants, path, inside)  # noqa: E731
+
+            def rivals(leader: Estimate, entrants: list[FloatArray]) -> list[FloatArray]:
+                return self._rivals(leader, entrants, path, inside)
+
             self.verification = Verification(self.x0, proposal, reserve, self.evidence, rivals)
         self.place("proposal", proposal)
 
-    def place(self, role: str, theta: np.ndarray) -> None:
+    def place(self, role: str, theta: FloatArray) -> None:
         if not any(np.array_equal(theta, at) for _, at in self.places):
             self.places.append((role, theta.copy()))
 
     def _rivals(
         self,
         leader: Estimate,
-        entrants: list[np.ndarray],
-        path: np.ndarray,
-        inside: Callable[[np.ndarray], np.ndarray],
-    ) -> list[np.ndarray]:
+        entrants: list[FloatArray],
+        path: FloatArray,
+        inside: Callable[[FloatArray], FloatArray],
+    ) -> list[FloatArray]:
         """Places that are ranked below the upper bound of the leader, a standard deviation apart
         from all entrants and each other.
         """
@@ -203,7 +217,7 @@ class Trust:
         own = np.concatenate([np.full(len(earlier) + len(thin), -1), best])
         bound = rank(self.seen, law, self.price, pool, own)
         limit = leader.upper if np.isfinite(leader.upper) else np.inf
-        chosen: list[np.ndarray] = []
+        chosen: list[FloatArray] = []
         for k in np.argsort(bound, kind="stable"):
             if not bound[k] < limit or len(chosen) == RIVALS:
                 break
@@ -220,7 +234,7 @@ class Trust:
         f = self.seen.f
         return int(np.nanargmin(f)) if np.isfinite(f).any() else -1
 
-    def recommend(self, mean: np.ndarray) -> Claim:
+    def recommend(self, mean: FloatArray) -> Claim:
         """What is known now. mean: what the search would propose, if nothing was verified yet."""
         if self.exact:
             return self._exactly(mean)
@@ -229,7 +243,7 @@ class Trust:
             self._said = (key, self._weigh(mean))
         return self._said[1]
 
-    def _weigh(self, mean: np.ndarray) -> Claim:
+    def _weigh(self, mean: FloatArray) -> Claim:
         start = self.evidence(self.x0)
         known = [(role, self.evidence(theta)) for role, theta in self.places]
         last = self.verification.proposal if self.verification is not None else mean
@@ -252,8 +266,8 @@ class Trust:
             answer = start if surely_beats(start, here) else here
         return Claim(answer, start, (("start", start), *known), False)
 
-    def _exactly(self, mean: np.ndarray) -> Claim:
-        def known(theta: np.ndarray) -> Estimate:
+    def _exactly(self, mean: FloatArray) -> Claim:
+        def known(theta: FloatArray) -> Estimate:
             f = self.seen.f[self.seen.at(theta)]
             finite = f[np.isfinite(f)]
             if not finite.size:

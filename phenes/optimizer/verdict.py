@@ -1,10 +1,16 @@
 """From evidence to an answer: the `Result`, and whether it is one that can be trusted."""
 
+# SciPy ships no stubs
+# pyright: reportMissingTypeStubs=false
+
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import special
 
+from phenes._validate import FloatArray
 from phenes.evidence import Estimate, Law, Observations
 from phenes.evidence.verification import MOST_FAILING
 from phenes.optimizer.result import Best, Candidate, Failing, Result
@@ -22,24 +28,29 @@ GROWN = 10.0
 
 
 class Facts(NamedTuple):
+    """All that an answer is made of. model: E f at the mean and its error, by the search."""
+
     claim: Claim
     seen: Observations
     reasons: dict[str, Any]
-    proposal: np.ndarray
-    model: tuple[float, float]  # what the search itself says of the mean
+    proposal: FloatArray
+    model: tuple[float, float]
     verifies: bool
     nfev: int
     budget: int
     generations: int
     popsize: int
-    width: np.ndarray
-    spread: np.ndarray
+    width: FloatArray
+    spread: FloatArray
     noise: Law
     sign: float
+    failed: int
+    history: dict[str, NDArray[Any]]
+    noise_text: str
 
 
-def answer(facts: Facts, **more: Any) -> Result:
-    """As minimised."""
+def answer(facts: Facts) -> Result:
+    """The result, as minimised."""
     claim, known = facts.claim, facts.claim.estimate
     own = facts.seen.f[facts.seen.at(known.theta)]
     finite = own[np.isfinite(own)]
@@ -59,7 +70,11 @@ def answer(facts: Facts, **more: Any) -> Result:
         evaluations=facts.seen.arrays(1.0),
         quantiles={q: float(np.quantile(finite, q)) for q in QUANTILES} if finite.size else {},
         candidates=tuple(_candidate(role, each) for role, each in claim.candidates),
-        **more,
+        nit=facts.generations,
+        failed=facts.failed,
+        spread=facts.spread,
+        history=facts.history,
+        noise=facts.noise_text,
     )
 
 
@@ -155,7 +170,7 @@ def _doubts(facts: Facts) -> list[str]:
     return []
 
 
-def _still_falling(f: np.ndarray) -> bool:
+def _still_falling(f: FloatArray) -> bool:
     """Is a good part of all that was gained from the last quarter of the run?"""
     finite = f[np.isfinite(f)]
     last = 3 * finite.size // 4
@@ -205,10 +220,10 @@ def _notes(facts: Facts) -> list[str]:
 def _ends(reasons: dict[str, Any], updates: int) -> list[str]:
     if not reasons:
         return [] if updates else ["nothing has been told yet"]
-    said = {
-        "budget": lambda value: f"the budget is used, {value} evaluations",
-        "failing": lambda value: value,
-        "target": lambda value: f"the target {value:.6g} is reached with confidence",
-        "converged": lambda value: value if isinstance(value, str) else "nothing more to gain",
+    said: dict[str, Callable[[Any], str]] = {
+        "budget": "the budget is used, {} evaluations".format,
+        "failing": str,
+        "target": "the target {:.6g} is reached with confidence".format,
+        "converged": str,
     }
     return [said[name](value) for name, value in reasons.items()]

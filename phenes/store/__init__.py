@@ -1,5 +1,4 @@
-"""The run record: one SQLite file in WAL mode that holds what was run, with which settings, and
-every part as soon as it is there.
+"""The run record: one SQLite file in WAL mode with the settings and the parts of every run.
 
     with store.Store(path) as record:
         run = record.begin("bbob", settings, resume=True)     # the run to go on with, or a new one
@@ -15,7 +14,7 @@ nothing else; others may read while one writes, but two cannot write one run.
 """
 
 from phenes.store.export import export
-from phenes.store.file import About, Store
+from phenes.store.file import RunInfo, Store, Stored
 from phenes.store.run import Run
 
-__all__ = ["About", "Run", "Store", "export"]
+__all__ = ["Run", "RunInfo", "Store", "Stored", "export"]

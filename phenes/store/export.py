@@ -103,11 +103,11 @@ def _npz(run: Run, path: Path) -> int:
 def _parquet(run: Run, path: Path) -> int:
     try:
         import pyarrow  # pyright: ignore[reportMissingImports]
-        from pyarrow import parquet  # pyright: ignore[reportMissingImports]
+        from pyarrow import parquet  # pyright: ignore[reportMissingImports, reportUnknownVariableType]
     except ImportError as error:
         raise ValueError(
             "Parquet needs pyarrow (pip install pyarrow); .csv and .npz need nothing"
         ) from error
     table = _whole(run)
-    parquet.write_table(pyarrow.table(table), path)
+    parquet.write_table(pyarrow.table(table), path)  # pyright: ignore[reportUnknownMemberType]
     return len(table.get("f", ()))

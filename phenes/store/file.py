@@ -1,45 +1,77 @@
-"""The file of runs: opened, checked, written in transactions."""
+"""The file of runs."""
+
+from __future__ import annotations
 
 import json
-import sqlite3
-import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 from phenes._version import __version__
+from phenes.store.database import Database
 from phenes.store.lock import Lock
-from phenes.store.run import Run
-from phenes.store.times import now
+from phenes.store.run import Run, RunInfo, now
 
-MAGIC = 0x70686E73  # "phns" in the header of the file: this is ours
-FORMAT = 1
-PATIENCE = 30.0  # seconds to wait for another process
-
-TABLES = """
-CREATE TABLE IF NOT EXISTS runs (id INTEGER PRIMARY KEY, experiment TEXT NOT NULL, settings TEXT NOT NULL, version TEXT NOT NULL,
-                                 started TEXT NOT NULL, status TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS parts (run INTEGER NOT NULL REFERENCES runs(id), key TEXT NOT NULL, payload BLOB NOT NULL, seconds REAL NOT NULL,
-                                  finished TEXT NOT NULL, PRIMARY KEY (run, key));
-"""
+LIST = "SELECT id, experiment, settings, version, started, status FROM runs ORDER BY id"
+BEGIN = "INSERT INTO runs (experiment, settings, version, started, status) VALUES (?, ?, ?, ?, ?)"
+GO_ON = "UPDATE runs SET status = 'running' WHERE id = ?"
 
 
-class About(NamedTuple):
-    """A row of the table of runs. status: "running" (or killed while it was), "done" or
-    "failed".
-    """
+class Stored:
+    """A base for dataclasses of settings that runs are stored with."""
 
-    id: int
-    experiment: str
-    settings: dict[str, Any]
-    version: str
-    started: str
-    status: str
+    @classmethod
+    def from_stored(cls, stored: Mapping[str, Any]) -> Self:
+        """Settings that come back from a record.
+
+        Parameters
+        ----------
+        stored : mapping of str to object
+            As JSON gives them back.
+
+        Returns
+        -------
+        Stored
+            An object of this class.
+
+        Raises
+        ------
+        ValueError
+            If the settings are not those of this version.
+        """
+        try:
+            return cls(**stored)
+        except TypeError as error:
+            raise ValueError(
+                f"the settings of the stored run are not those of this version: {error}"
+            ) from error
 
 
 class Store:
-    """An open file of runs. Use it with `with`; a path that does not exist is created, unless
-    `create` is False.
+    """An open file of runs; use it with `with`.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file. It is created if it does not exist.
+    create : bool, optional
+        False refuses a file that does not exist.
+
+    Raises
+    ------
+    ValueError
+        If the file does not exist and is not to be created, or is not a record of phenes runs.
+
+    Examples
+    --------
+    >>> import tempfile, numpy as np
+    >>> from phenes.store import Store
+    >>> with tempfile.TemporaryDirectory() as folder, Store(f"{folder}/runs.db") as record:
+    ...     run = record.begin("sweep", {"dim": 3})
+    ...     run.add("first", {"f": np.arange(3.0)}, seconds=0.1)
+    ...     run.finish()
+    ...     record.last("sweep")["first"]["f"]
+    array([0., 1., 2.])
     """
 
     def __init__(self, path: str | Path, create: bool = True):
@@ -47,12 +79,7 @@ class Store:
         self.locks: dict[int, Lock] = {}
         if not create and not self.path.exists():
             raise ValueError(f"{self.path} does not exist: there is no run to read")
-        try:
-            self.connection = _open(self.path)
-        except sqlite3.Error as error:
-            raise ValueError(
-                f"{self.path} cannot be opened as a record of phenes runs: {error}"
-            ) from error
+        self.database = Database(self.path)
 
     def __enter__(self) -> Self:
         return self
@@ -61,68 +88,100 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        self.connection.close()
+        """Close the file, and let others write the runs that were begun here."""
+        self.database.close()
         while self.locks:
             self.locks.popitem()[1].release()
 
-    def runs(self) -> list[About]:
-        """All runs of the file, the oldest first."""
-        rows = self._all(
-            "SELECT id, experiment, settings, version, started, status FROM runs ORDER BY id"
-        )
+    def runs(self) -> list[RunInfo]:
+        """All runs of the file.
+
+        Returns
+        -------
+        list of RunInfo
+            The oldest first.
+        """
         return [
-            About(id_, experiment, self._settings(settings), *rest)
-            for id_, experiment, settings, *rest in rows
+            RunInfo(id_, experiment, self._settings(settings), *rest)
+            for id_, experiment, settings, *rest in self.database.select(LIST)
         ]
 
     def begin(self, experiment: str, settings: Mapping[str, Any], resume: bool = False) -> Run:
-        """A new run; with `resume` the last one of this experiment, if there is one, which must
-        have the same settings.
+        """Begin a run, or go on with one.
 
         It is this process's until the store is closed: another that begins it is refused.
+
+        Parameters
+        ----------
+        experiment : str
+            Name of what is run.
+        settings : mapping of str to object
+            What JSON can hold.
+        resume : bool, optional
+            Go on with the last run of this experiment, if there is one, which must have the same
+            settings.
+
+        Returns
+        -------
+        Run
+            To be written.
+
+        Raises
+        ------
+        ValueError
+            If the run has other settings, or another process writes it.
         """
         plain = _plain(settings)
         before = self._last(experiment) if resume else None
         if before is not None:
             _check_same(before.settings, plain, self.path)
             self._claim(before.id)
-            self._commit(("UPDATE runs SET status = 'running' WHERE id = ?", (before.id,)))
-            return Run(self, before._replace(status="running"))
-        row = (experiment, json.dumps(plain), __version__, now(), "running")
-        id_ = self._commit(
-            (
-                (
-                    "INSERT INTO runs (experiment, settings, version, started, status) VALUES (?,"
-                    " ?, ?, ?, ?)"
-                ),
-                row,
-            )
-        )
+            self.database.commit((GO_ON, (before.id,)))
+            return Run(self.database, before._replace(status="running"))
+        started = now()
+        row = (experiment, json.dumps(plain), __version__, started, "running")
+        id_ = self.database.commit((BEGIN, row))
         self._claim(id_)
-        return Run(self, About(id_, experiment, plain, *row[2:]))
+        info = RunInfo(id_, experiment, plain, __version__, started, "running")
+        return Run(self.database, info)
 
     def last(self, experiment: str) -> Run:
-        """The last run of an experiment, to be read."""
-        about = self._last(experiment)
-        if about is None:
+        """The last run of an experiment, to be read.
+
+        Parameters
+        ----------
+        experiment : str
+            Its name.
+
+        Returns
+        -------
+        Run
+            To be read.
+
+        Raises
+        ------
+        ValueError
+            If there is none.
+        """
+        info = self._last(experiment)
+        if info is None:
             raise ValueError(f"{self.path} holds no run of {experiment!r}")
-        return Run(self, about)
+        return Run(self.database, info)
 
     def __getitem__(self, id_: int) -> Run:
         """The run of this number, to be read."""
-        for about in self.runs():
-            if about.id == id_:
-                return Run(self, about)
+        for info in self.runs():
+            if info.id == id_:
+                return Run(self.database, info)
         raise ValueError(f"{self.path} holds no run {id_}")
 
     def _claim(self, id_: int) -> None:
         if id_ not in self.locks:
             self.locks[id_] = Lock(self.path, id_)
 
-    def _last(self, experiment: str) -> About | None:
-        return next(
-            (about for about in reversed(self.runs()) if about.experiment == experiment), None
-        )
+    def _last(self, experiment: str) -> RunInfo | None:
+        found = [info for info in self.runs() if info.experiment == experiment]
+        return found[-1] if found else None
 
     def _settings(self, text: str) -> dict[str, Any]:
         try:
@@ -131,95 +190,6 @@ class Store:
             raise ValueError(
                 f"{self.path} is damaged: the settings of a run are not JSON"
             ) from error
-
-    def _all(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
-        try:
-            return self.connection.execute(statement, values).fetchall()
-        except sqlite3.Error as error:
-            raise ValueError(f"{self.path} cannot be read: {error}") from error
-
-    def _commit(self, *statements: tuple[str, tuple[Any, ...]]) -> int:
-        """One transaction."""
-        last = 0
-        try:
-            with self.connection:
-                for statement, values in statements:
-                    last = self.connection.execute(statement, values).lastrowid or 0
-            return last
-        except sqlite3.IntegrityError as error:
-            raise ValueError(f"{self.path} already holds this part: {error}") from error
-        except sqlite3.Error as error:
-            raise ValueError(
-                f"{self.path} cannot be written: {error}; what it held before is intact"
-            ) from error
-
-
-def _open(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=PATIENCE)
-    try:
-        # a file from elsewhere may hold triggers and views: plain SQL is all they get
-        connection.execute("PRAGMA trusted_schema = OFF")
-        magic, version, empty = _identity(connection)
-        if magic != MAGIC and not (empty and magic == 0):
-            raise ValueError(
-                f"{path} is an SQLite file of another program, not a record of phenes runs"
-            )
-        if empty:
-            _create(connection)
-        elif version != FORMAT:
-            raise ValueError(
-                f"{path} has format {version} of the run record, this version of phenes reads"
-                f" format {FORMAT}"
-            )
-        _write_ahead(connection)
-        # in WAL mode NORMAL loses nothing when a process dies, and at most the last part when the
-        # power does
-        connection.execute("PRAGMA synchronous = NORMAL")
-    except BaseException:
-        connection.close()
-        raise
-    return connection
-
-
-def _identity(connection: sqlite3.Connection) -> tuple[int, int, bool]:
-    """(application id, format, nothing in it), in one transaction: another process may be creating
-    the file at this moment.
-    """
-    connection.execute("BEGIN")
-    try:
-        # first: it takes the lock, a PRAGMA does not
-        tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-        magic, version = (
-            connection.execute(f"PRAGMA {name}").fetchone()[0]
-            for name in ("application_id", "user_version")
-        )
-    finally:
-        connection.rollback()
-    return magic, version, tables == 0
-
-
-def _create(connection: sqlite3.Connection) -> None:
-    """All or nothing: a process that dies in here leaves an empty file, which is as good as
-    none.
-    """
-    with connection:
-        script = f"PRAGMA application_id = {MAGIC}; PRAGMA user_version = {FORMAT}; {TABLES}"
-        connection.executescript(f"BEGIN IMMEDIATE; {script} COMMIT;")
-
-
-def _write_ahead(connection: sqlite3.Connection) -> None:
-    """Turn the journal into a write-ahead log. SQLite does not wait here for those who are just
-    doing the same.
-    """
-    deadline = time.monotonic() + PATIENCE
-    while True:
-        try:
-            connection.execute("PRAGMA journal_mode = WAL")
-            return
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
-                raise
-            time.sleep(0.01)
 
 
 def _plain(settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -58,7 +58,7 @@ class Reader:
         about = self.run.about
         return {
             "id": about.id,
-            "file": str(self.run.store.path),
+            "file": str(self.run.path),
             "experiment": about.experiment,
             "kind": "optimisation",
             "status": self.run.status,

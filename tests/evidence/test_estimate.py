@@ -37,7 +37,11 @@ def seen_by(rng, d, n, fresh, f=quartic, spread=0.6, at=None):
 
 def law_at(theta, rests_on=np.inf):
     return gaussian_law(
-        theta, np.zeros(theta.size), np.full(theta.size, STD**2), np.ones(theta.size), rests_on
+        theta,
+        np.zeros(theta.size),
+        np.full(theta.size, STD**2),
+        rests_on,
+        scale=np.ones(theta.size),
     )
 
 

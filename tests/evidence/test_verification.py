@@ -148,7 +148,7 @@ def test_ranking_orders_by_what_was_seen_nearby_and_not_by_luck():
     seen = Observations(2)
     seen.add(theta, x, x, np.where(radius < 0.5, np.nan, radius**2))
     lucky = int(np.nanargmin(seen.f))
-    law = gaussian_law(np.zeros(2), np.zeros(2), np.full(2, 0.04), np.ones(2))
+    law = gaussian_law(np.zeros(2), np.zeros(2), np.full(2, 0.04), scale=np.ones(2))
     pool = np.array([x[lucky], [1.0, 0.0], [1.9, 0.0], [50.0, 0.0]])
     bound = rank(seen, law, 8.0, pool, np.array([lucky, -1, -1, -1]))
     assert np.argmin(bound) == 1

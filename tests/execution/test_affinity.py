@@ -8,12 +8,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from phenes.execution.affinity import Lanes, OwnProcesses, Shared, lanes
+from phenes.execution.affinity import CallerWorkers, NumberedWorkers, OwnProcesses, numbered_workers
 
 pytestmark = pytest.mark.machine
 
 
-def hold(several: Lanes) -> None:
+def hold(several: NumberedWorkers) -> None:
     """Each lane is one worker, and stays it; one that is killed is replaced, and the other does not
     notice.
     """
@@ -52,13 +52,13 @@ def test_what_kills_every_worker_is_given_up(two):
 
 
 def test_what_may_be_given_as_workers():
-    assert lanes(1) is None
+    assert numbered_workers(1) is None
     with ThreadPoolExecutor(3) as pool:
-        shared = lanes(pool)
-        assert isinstance(shared, Shared)
+        shared = numbered_workers(pool)
+        assert isinstance(shared, CallerWorkers)
         assert len(shared) == 3
-        assert lanes(shared) is shared
+        assert numbered_workers(shared) is shared
     with pytest.raises(RuntimeError, match="workers died"):  # it has ended
         shared.gather(int, [("1",)])
     with pytest.raises(ValueError, match="workers must be"):
-        lanes(0)
+        numbered_workers(0)

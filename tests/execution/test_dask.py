@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from phenes.execution import Evaluate
-from phenes.execution.affinity import lanes
+from phenes.execution.affinity import numbered_workers
 from phenes.rl import train
 from tests.execution.clusters import dask_client
 from tests.execution.objectives import DiesAt, Logged, lines, sleeps, wrong_in_many_ways
@@ -95,7 +95,7 @@ def test_an_experiment_is_made_once(client, tmp_path):
 def test_lanes(client):
     # those that other tests killed take a moment to come back
     client.wait_for_workers(2, timeout=60)
-    hold(lanes(client))
+    hold(numbered_workers(client))
 
 
 def test_a_time_out(client):

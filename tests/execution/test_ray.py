@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from phenes.execution import Evaluate
-from phenes.execution.affinity import lanes
+from phenes.execution.affinity import numbered_workers
 from tests.execution.clusters import ray_cluster
 from tests.execution.objectives import DiesAt, lines, sleeps, wrong_in_many_ways
 from tests.execution.test_affinity import hold
@@ -45,7 +45,7 @@ def test_an_experiment_is_made_once(cluster, tmp_path):
 
 
 def test_lanes(cluster):
-    several = lanes("ray")
+    several = numbered_workers("ray")
     hold(several)
     several.close()
 

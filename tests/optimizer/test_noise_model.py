@@ -6,18 +6,18 @@ import numpy as np
 import pytest
 
 from phenes import inputs
-from phenes.optimizer.noise_model import as_channel
+from phenes.optimizer.noise_model import noise_model
 
 COV = np.array([[1.0, 0.6, 0.2], [0.6, 2.0, -0.5], [0.2, -0.5, 0.7]])
 
 
 def test_draws_have_the_declared_moments():
     gain = np.array([[2.0, 0.5, 0.0], [0.0, 1.0, 0.3], [0.0, 0.0, 0.5]])
-    channel = as_channel(inputs.GaussianNoise(COV, bias=[1.0, 0.0, -1.0], gain=gain), 3)
+    model = noise_model(inputs.GaussianNoise(COV, bias=[1.0, 0.0, -1.0], gain=gain), 3)
     theta = np.broadcast_to([0.3, -0.2, 0.5], (200_000, 3))
-    x = channel.draw(0, 0, theta)
-    pulled = channel.pull(x, theta) - theta
-    bias, cov = channel.moments(theta)
+    x = model.draw(0, 0, theta)
+    pulled = model.pull(x, theta) - theta
+    bias, cov = model.moments(theta)
     np.testing.assert_array_equal(bias, 0)
     expected = np.linalg.inv(gain) @ COV @ np.linalg.inv(gain).T
     np.testing.assert_allclose(cov, expected, rtol=1e-6)
@@ -31,18 +31,18 @@ def test_draws_have_the_declared_moments():
     "noise", [0.1, COV, inputs.LaplaceNoise(0.2)], ids=["scalar", "matrix", "law"]
 )
 def test_random_numbers_belong_to_the_individual(noise):
-    channel, theta = as_channel(noise, 3), np.zeros((9, 3))
-    np.testing.assert_array_equal(channel.draw(4, 7, theta)[:5], channel.draw(4, 7, theta[:5]))
-    assert np.all(channel.draw(4, 7, theta) != channel.draw(4, 8, theta))
-    assert np.all(channel.draw(4, 7, theta) != channel.draw(5, 7, theta))
+    model, theta = noise_model(noise, 3), np.zeros((9, 3))
+    np.testing.assert_array_equal(model.draw(4, 7, theta)[:5], model.draw(4, 7, theta[:5]))
+    assert np.all(model.draw(4, 7, theta) != model.draw(4, 8, theta))
+    assert np.all(model.draw(4, 7, theta) != model.draw(5, 7, theta))
 
 
 def test_unmeasured_coordinates_are_filled_with_their_conditional_mean():
     """x_u | x_m = C_um C_mm^-1 r_m; nothing measured leaves theta."""
-    channel = as_channel(inputs.GaussianNoise(COV, bias=[1.0, 0.0, -1.0]), 3)
+    model = noise_model(inputs.GaussianNoise(COV, bias=[1.0, 0.0, -1.0]), 3)
     theta = np.array([[0.0, 0.0, 0.0], [1.0, 1.0, 1.0], [2.0, 0.0, 0.0]])
     x = np.array([[1.5, np.nan, -0.7], [np.nan, np.nan, np.nan], [2.0, 0.5, 0.3]])
-    full, known = channel.fill(theta, x)
+    full, known = model.fill(theta, x)
     seen = [0, 2]
     expected = COV[1, seen] @ np.linalg.solve(COV[np.ix_(seen, seen)], [0.5, 0.3])
     np.testing.assert_allclose(full[0], [1.5, expected, -0.7])
@@ -53,8 +53,8 @@ def test_unmeasured_coordinates_are_filled_with_their_conditional_mean():
 
 
 def test_of_a_diagonal_law_only_what_was_measured_counts():
-    channel = as_channel([0.1, 0.2], 2)
-    full, known = channel.fill(np.ones((2, 2)), np.array([[1.1, np.nan], [0.9, 1.3]]))
+    model = noise_model([0.1, 0.2], 2)
+    full, known = model.fill(np.ones((2, 2)), np.array([[1.1, np.nan], [0.9, 1.3]]))
     np.testing.assert_allclose(full, [[1.1, 1.0], [0.9, 1.3]])
     np.testing.assert_allclose(known.cov, [0.01, 0.02], rtol=1e-6)
 
@@ -71,7 +71,7 @@ def test_of_a_diagonal_law_only_what_was_measured_counts():
 )
 def test_moments_of_any_law(law, bias, var):
     """Within 5 % of the truth: the draws give standard deviations to about 1 %."""
-    found = as_channel(law, 2).moments(np.array([2.0, 2.0]))
+    found = noise_model(law, 2).moments(np.array([2.0, 2.0]))
     np.testing.assert_allclose(found.bias, bias, atol=0.05)
     # all coordinates share the component: 0.01 + 0.25 on the diagonal, 0.25 beside it
     if var is None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import phenes
 from phenes import inputs
-from phenes.optimizer.optimizer import NoiseWarning
+from phenes.optimizer import NoiseWarning
 from phenes.problems.robust import ROBUST
 
 D = 4

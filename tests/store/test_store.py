@@ -47,7 +47,7 @@ def test_parts_come_back_as_they_were(path):
 
 def test_the_journal_is_a_write_ahead_log(path):
     with Store(path) as store:
-        assert store.connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+        assert store.database.connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
 
 
 def test_a_part_can_be_read_by_another_as_soon_as_it_is_added(path):
@@ -143,14 +143,14 @@ def test_a_damaged_part(path):
     with Store(path) as store:
         run = store.begin("toy", SETTINGS)
         run.add("a", arrays(1.0), 0.0)
-        store._commit(("UPDATE parts SET payload = ?", (b"PK",)))
+        store.database.commit(("UPDATE parts SET payload = ?", (b"PK",)))
         with pytest.raises(ValueError, match=r"part 'a' of .* is damaged"):
             run["a"]
 
 
 def test_a_newer_format(path):
     with Store(path) as store:
-        store.connection.execute("PRAGMA user_version = 99")
+        store.database.connection.execute("PRAGMA user_version = 99")
     with pytest.raises(ValueError, match="format 99"):
         Store(path)
 

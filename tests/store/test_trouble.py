@@ -172,7 +172,7 @@ def forge(path, payload):
     with Store(path) as store:
         run = store.begin("minimize", {})
         run.add("00000000", {"f": np.zeros(1)}, 0.0)
-        store._commit(("UPDATE parts SET payload = ?", (payload,)))
+        store.database.commit(("UPDATE parts SET payload = ?", (payload,)))
         return run.about.id
 
 
@@ -202,7 +202,7 @@ def test_settings_that_are_no_settings(tmp_path):
     path = tmp_path / "runs.db"
     with Store(path) as store:
         store.begin("toy", {})
-        store._commit(("UPDATE runs SET settings = 'import os'", ()))
+        store.database.commit(("UPDATE runs SET settings = 'import os'", ()))
         with pytest.raises(ValueError, match="settings of a run are not JSON"):
             store.runs()
 

@@ -94,12 +94,12 @@ def test_what_is_called_the_optimum_beats_the_start(name):
 )
 def test_what_is_stated_is_what_is_realised(name):
     """The law given to phenes and the one of the truth, by mean and variance at the start."""
-    from phenes.optimizer.noise_model import as_channel
+    from phenes.optimizer.noise_model import noise_model
 
     problem = draw(name, 0)
     theta = np.tile(problem.x0, (1000, 1))
     ours = problem.realise(theta, np.random.default_rng(0))
-    theirs = as_channel(problem.noise, problem.dim).draw(0, 0, theta)
+    theirs = noise_model(problem.noise, problem.dim).draw(0, 0, theta)
     spread = ours.std(axis=0)
     np.testing.assert_allclose(theirs.mean(axis=0), ours.mean(axis=0), atol=0.2 * spread.max())
     np.testing.assert_allclose(theirs.std(axis=0), spread, rtol=0.35)

@@ -127,7 +127,7 @@ class TestEndToEnd:
         with Store(tiny[0]) as store:
             run = store.begin("bbob", dataclasses.asdict(TINY), resume=True)
             before = run["f01/ES"]
-            store._commit(("DELETE FROM parts WHERE key = 'f01/ES'", ()))
+            store.database.commit(("DELETE FROM parts WHERE key = 'f01/ES'", ()))
             assert driver.collect(execute.BBOB, TINY, run, lambda done, total: None, 2) == {}
             assert [key for key, _ in given] == ["f01/ES"]
             for name in set(before) - {"seconds", "compilation"}:

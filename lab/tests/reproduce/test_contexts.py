@@ -84,8 +84,8 @@ class TestEndToEnd:
         with Store(tiny[0]) as store:
             run = store.begin("contexts", dataclasses.asdict(TINY), resume=True)
             before = run["banditron/wine"]
-            with store.connection:
-                store.connection.execute("DELETE FROM parts WHERE key = 'banditron/wine'")
+            with store.database.connection:
+                store.database.connection.execute("DELETE FROM parts WHERE key = 'banditron/wine'")
             assert driver.collect(execute.CONTEXTS, TINY, run, processes=1) == {}
             assert given == ["banditron/wine"]
             for name in set(before) - {"running"}:

@@ -86,7 +86,7 @@ class TestEndToEnd:
         with Store(tiny[0]) as store:
             run = store.begin("frozenlake", dataclasses.asdict(TINY), resume=True)
             before = run["ES"]
-            store._commit(("DELETE FROM parts WHERE key = 'ES'", ()))
+            store.database.commit(("DELETE FROM parts WHERE key = 'ES'", ()))
             assert driver.collect(execute.FROZENLAKE, TINY, run, lambda done, total: None) == {}
             assert [key for key, _ in given] == ["ES"]
             for name in set(before) - {"compilation", "running", "timed"}:

@@ -1,1 +1,1 @@
-"""Loops of `minimize`: generation by generation, or value by value as they arrive."""
+"""The two loops of `minimize`: by generations, and steady-state without them."""

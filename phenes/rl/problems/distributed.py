@@ -17,7 +17,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from phenes.batch import Batch, weigh
-from phenes.execution.affinity import Lanes, lanes
+from phenes.execution.affinity import NumberedWorkers, numbered_workers
 from phenes.rl.curve import Report
 from phenes.rl.policies import Normaliser, Policy
 from phenes.rl.problems import worker
@@ -71,7 +71,7 @@ def splits(estimator: ByTrajectory) -> bool:
 class Distributed:
     """`Generations` that are made by workers. played_again: parts lost between the phases."""
 
-    def __init__(self, step: GenerationStep, workers: Lanes):
+    def __init__(self, step: GenerationStep, workers: NumberedWorkers):
         self.step, self.workers = step, workers
         self.run, self.job, self.played_again = uuid.uuid4().hex, b"", 0
 
@@ -168,7 +168,7 @@ def divided(step: GenerationStep, workers: Any) -> tuple[GenerationStep, Generat
     env = step.env
     if not (isinstance(env, Processes) and splits(step.settings.estimator)):
         return step, step
-    own = lanes(workers)
+    own = numbered_workers(workers)
     if own is None:
         return step, step
     step = step._replace(env=env.on(own))

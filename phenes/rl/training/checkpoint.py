@@ -32,7 +32,7 @@ class Checkpoint:
         """What was saved, in the place of a fresh state of the same structure, and its curve."""
         if self.run is None or STATE not in self.run:
             return state, Curve.start()
-        saved, where = self.run[STATE], f"run {self.run.about.id} of {self.run.store.path}"
+        saved, where = self.run[STATE], f"run {self.run.about.id} of {self.run.path}"
         leaves = [saved[name] for name in sorted(saved)]
         kinds = [[(leaf.shape, leaf.dtype) for leaf in part] for part in (_leaves(state), leaves)]
         if kinds[0] != kinds[1]:

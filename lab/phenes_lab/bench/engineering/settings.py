@@ -8,7 +8,7 @@ import numpy as np
 from phenes import _validate
 from phenes.problems.engineering import ENGINEERING, EngineeringProblem
 from phenes.problems.engineering.problem import DRAWS
-from phenes.store.stored import Stored
+from phenes.store import Stored
 
 LEAST = 300  # builds, below which nobody has begun
 TWICE = "filter"  # pass or fail says little of a single run: twice as many of them

@@ -177,4 +177,4 @@ class Phenes:
 
     @property
     def popsize(self) -> int:
-        return self.opt.ask().shape[0]
+        return self.opt.popsize

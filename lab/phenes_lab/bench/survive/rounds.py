@@ -228,7 +228,7 @@ def _seen(path: Path, log: Path) -> Seen:
     if not log.exists():
         return 0, set()
     with Store(path) as store:
-        store.connection.execute("BEGIN")  # one moment of a run that goes on
+        store.database.connection.execute("BEGIN")  # one moment of a run that goes on
         run = store[store.runs()[-1].id]
         stored = {
             name(x)

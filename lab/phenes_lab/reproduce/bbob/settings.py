@@ -12,7 +12,7 @@ from phenes import _validate, estimators, metric, weightings
 from phenes._trees import replace
 from phenes.batch import Batch
 from phenes.search import Gaussian
-from phenes.store.stored import Stored
+from phenes.store import Stored
 
 EXPERIMENT = "bbob"
 MAIN = ("ES", "PAES", "PAES-Iq")

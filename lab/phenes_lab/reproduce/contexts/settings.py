@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from phenes import _validate, estimators
 from phenes.contexts.weights import LEAST_DOUBT
-from phenes.store.stored import Stored
+from phenes.store import Stored
 from phenes_lab.reproduce.contexts import learners, peers
 from phenes_lab.reproduce.contexts.data import MAKERS
 from phenes_lab.reproduce.contexts.learners import Build, Point

@@ -9,7 +9,7 @@ from phenes import _validate, weightings
 from phenes.rl import training
 from phenes.rl.training import Settings as Training
 from phenes.rl.trajectories import Genotype, Reparameterised
-from phenes.store.stored import Stored
+from phenes.store import Stored
 from phenes_lab.reproduce.control.rival import Rival
 
 

@@ -9,7 +9,7 @@ from phenes.rl import tabular
 from phenes.rl.tabular import moves
 from phenes.rl.tabular.learners import Learner
 from phenes.rl.tabular.table import Table
-from phenes.store.stored import Stored
+from phenes.store import Stored
 
 EXPERIMENT = "frozenlake"
 ENVIRONMENT = "FrozenLake-v1"

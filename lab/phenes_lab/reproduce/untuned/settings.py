@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from phenes import _validate
-from phenes.store.stored import Stored
+from phenes.store import Stored
 
 METHODS = ("ES", "default")  # of `control.METHODS`
 

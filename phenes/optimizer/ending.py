@@ -1,0 +1,138 @@
+"""When a search ends and its verification begins: at the budget, converged, or at the target."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from phenes._validate import FloatArray
+from phenes.adaptive import Adaptive
+from phenes.evidence.verification import surely_beats
+from phenes.optimizer.trust import Trust
+
+# the target is not tested again before so many times the evaluations of the last try
+NEXT_TARGET = 1.3
+CONFIDENCE = 2.0  # standard errors by which the target must be passed
+
+
+@dataclass
+class Progress:
+    """How far a run is. batches: how often values were told."""
+
+    budget: int
+    nfev: int = 0
+    generation: int = 0
+    batches: int = 0
+
+
+class Wishes(NamedTuple):
+    """What the user asked for. sign: -1 to maximise."""
+
+    target: float | None
+    sign: float
+    verify: int | None
+    popsize: int | None
+
+    def reached(self, fun: float, se: float) -> bool:
+        """Is the target passed with confidence, by E f = fun ± se as minimised?"""
+        return self.target is not None and fun + CONFIDENCE * se <= self.sign * self.target
+
+
+class Ending:
+    """reason: why the verification began, "budget", "converged" or "target"; empty before."""
+
+    def __init__(self, search: Adaptive, trust: Trust, progress: Progress, wishes: Wishes):
+        self.search, self.trust, self.progress, self.wishes = search, trust, progress, wishes
+        self.reason = ""
+        self._next_target = 0
+
+    @property
+    def reserve(self) -> int:
+        """Evaluations that are kept for the verification."""
+        return self.trust.reserve(self.progress.budget, self.wishes.verify, self.wishes.popsize)
+
+    def due(self, pending: int) -> bool:
+        """Is the verification to begin now? pending: rows under way.
+
+        A verification that has found the search to be wrong is given up if there is budget left.
+        """
+        if not self.reserve:
+            self.reason = "target" if self._seems_reached() else ""
+            return False
+        if self.trust.verification is not None:
+            self._review(pending)
+        if self.trust.verification is not None:
+            return False
+        self.reason = self._why(self.progress.nfev + pending)
+        return bool(self.reason)
+
+    def begin(self, pending: int, path: FloatArray) -> None:
+        """Start the verification. path [k, d]: means of the search along the way."""
+        by_budget = self.reason == "budget"
+        if by_budget:
+            self.search.conclude()
+        left = max(self.progress.budget - self.progress.nfev - pending, 1)
+        reserve = left if by_budget else min(self.reserve, left)
+        self.trust.begin(self.search.mean, reserve, path, self.search.inside)
+
+    def reasons(self) -> dict[str, Any]:
+        """Target and convergence, once they are verified, or if nothing is verified."""
+        verification = self.trust.verification
+        found: dict[str, Any] = {}
+        if (verification is not None and verification.done) or not self.reserve:
+            if self.reason == "target" and self._target_holds():
+                found["target"] = self.wishes.target
+            if self.progress.generation and self.search.converged:
+                found["converged"] = self.search.converged
+        return found
+
+    def _review(self, pending: int) -> None:
+        """Give the verification up if the budget was raised, or if it did not hold."""
+        progress, verification = self.progress, self.trust.verification
+        assert verification is not None
+        late = progress.nfev + pending >= progress.budget - self.reserve
+        if self.reason == "budget":
+            if not late:
+                self.trust.verification = None
+        elif verification.done and progress.nfev < progress.budget and not self._stands():
+            self.trust.verification = None
+            self.reason = ""
+
+    def _why(self, used: int) -> str:
+        if used >= self.progress.budget - self.reserve:
+            return "budget"
+        if self.progress.generation and self.search.converged:
+            return "converged"
+        again = self.progress.nfev >= self._next_target
+        return "target" if again and self._seems_reached() else ""
+
+    def _stands(self) -> bool:
+        """Does a verification before the end of the budget stand, or is there more to search?"""
+        if self.reason == "target":
+            holds = self._target_holds()
+            if not holds:
+                self._next_target = int(NEXT_TARGET * self.progress.nfev)
+            return holds
+        trust, verification = self.trust, self.trust.verification
+        assert verification is not None
+        found = trust.recommend(self.search.mean).estimate
+        confirmed = (
+            trust.exact
+            or np.array_equal(found.theta, verification.proposal)
+            or not surely_beats(found, trust.claim(verification.proposal))
+        )
+        if confirmed or self.progress.budget - self.progress.nfev < 2 * self.reserve:
+            return True
+        self.search.restart(found.theta)
+        return False
+
+    def _seems_reached(self) -> bool:
+        """Is the target reached by the model of the search?"""
+        return bool(self.progress.generation) and self.wishes.reached(*self.trust.model())
+
+    def _target_holds(self) -> bool:
+        """Is the target reached by the evidence?"""
+        if not self.reserve:
+            return self._seems_reached()
+        known = self.trust.recommend(self.search.mean).estimate
+        return self.wishes.reached(known.fun, known.se)

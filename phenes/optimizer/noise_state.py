@@ -1,0 +1,129 @@
+"""What a run knows of the input noise: declared and held against the data, or learnt from them."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from phenes._validate import FloatArray
+from phenes.optimizer.noise_fit import Learnt, Residuals, misfit
+from phenes.optimizer.noise_model import (
+    LearntNoiseModel,
+    Moments,
+    NoiseModel,
+    SampledNoiseModel,
+    is_learnt,
+    noise_model,
+)
+from phenes.optimizer.trust import SIMULATED, GaussianAt
+
+SIMULATION_SEED = 2**31 - 1  # of draws that are simulated, not evaluated
+# residuals before the noise is learnt for the first time, or held against what was declared
+FIRST_LEARNT, FIRST_CHECKED = 8, 64
+
+UNMEASURED = (
+    "noise='learn' and nothing was measured: tell `realised`, or declare the noise; until then"
+    " values are taken to scatter by themselves"
+)
+
+
+class NoiseWarning(UserWarning):
+    """The realised inputs contradict what was declared of them."""
+
+
+class NoiseState:
+    """The noise model in use, the residuals x - theta so far, and what contradicts the model.
+
+    known: the moments that the search works with. warning: the sentence of the NoiseWarning that
+    was given, if any.
+    """
+
+    def __init__(self, noise: Any, x0: FloatArray):
+        self.learns = is_learnt(noise)
+        self.model: NoiseModel = noise_model(noise, x0.size)
+        self.known: Moments = self.model.moments(x0)
+        self.residuals = Residuals(x0.size)
+        self.warning: str | None = None
+        self._next_check = FIRST_LEARNT if self.learns else FIRST_CHECKED
+        self._patterns: set[bytes] = set()  # of coordinates that were not measured
+
+    def points(self, theta: FloatArray, x: FloatArray) -> FloatArray:
+        """x in the coordinates of theta, unmeasured coordinates at their expectation."""
+        self._patterns |= {row.tobytes() for row in np.unique(np.isnan(x), axis=0)}
+        full, _ = self.model.fill(theta, x)
+        return self.model.pull(full, theta)
+
+    def observe(self, theta: FloatArray, x: FloatArray, first: bool) -> None:
+        """Learn the noise, or check what was declared, whenever there are half as many data more.
+
+        Warnings point to the caller of `Optimizer.tell`.
+        """
+        if self.learns and first and np.isnan(x).all():
+            warnings.warn(UNMEASURED, NoiseWarning, stacklevel=4)
+        pulled = x if self.learns else self.model.pull(x, theta)
+        self.residuals.add(pulled - theta)
+        if self.residuals.samples < self._next_check:
+            return
+        self._next_check = self.residuals.samples * 3 // 2 + 1
+        if self.learns:
+            learnt = self.residuals.learn()
+            self.model = LearntNoiseModel(learnt.bias, learnt.cov)
+            return
+        if self.model.fixed and self.warning is None:
+            # once: later sentences would say the same with more data
+            expected = self.model.moments(theta)
+            self.warning = misfit(self.residuals, expected.bias, expected.variances)
+            if self.warning:
+                warnings.warn(self.warning, NoiseWarning, stacklevel=4)
+
+    def refresh(self, theta: FloatArray, x: FloatArray) -> tuple[FloatArray, bool]:
+        """`points` by the model as it is now, and whether `known` has changed with it."""
+        full, moments = self.model.fill(theta, x)
+        changed = not _same(moments, self.known)
+        if changed:
+            self.known = moments
+        return self.model.pull(full, theta), changed
+
+    def unmeasured_variances(self, theta: FloatArray) -> FloatArray:
+        """Variances of the noise that nobody measured, [d]: declared at theta, less `known`."""
+        return self.model.moments(theta).variances - self.known.variances
+
+    def noiseless(self, x0: FloatArray) -> bool:
+        """True if x = theta, as far as is known."""
+        if self.learns:
+            return not np.any(self.residuals.variances() > 0)
+        return not np.any(self.model.moments(x0).cov)
+
+    @property
+    def one_pattern(self) -> bool:
+        """Were the same coordinates measured in all evaluations?"""
+        return len(self._patterns) <= 1
+
+    def law_at(self, theta: FloatArray) -> GaussianAt | FloatArray:
+        """The law of x at theta: moments, or draws [n, d] where only these say it."""
+        complete = not any(any(pattern) for pattern in self._patterns)
+        if isinstance(self.model, SampledNoiseModel) and complete:
+            return self.model.draw(SIMULATION_SEED, 0, np.tile(theta, (SIMULATED, 1)))
+        rests_on = float(self.residuals.samples) if self.learns else np.inf
+        return GaussianAt(self.known.bias, self.known.cov, rests_on)
+
+    def relative_error(self) -> float:
+        """Of the variances: learnt from n residuals they are known to a share sqrt(2 / n)."""
+        return float(np.sqrt(2 / max(self.residuals.samples, 2))) if self.learns else 0.0
+
+    def described(self) -> str:
+        """What was learnt, in a sentence; empty if nothing was."""
+        return str(self.residuals.learn()) if self.learns and self.residuals.samples else ""
+
+    def current(self) -> Learnt | Moments:
+        """What is taken for the law of x - theta: learnt, or declared (mean and covariance)."""
+        return self.residuals.learn() if self.learns else self.known
+
+
+def _same(a: Moments, b: Moments) -> bool:
+    """Up to what a few unmeasured coordinates more or less make."""
+    return (
+        a.cov.shape == b.cov.shape
+        and np.allclose(a.cov, b.cov, rtol=0.02, atol=1e-300)
+        and np.array_equal(a.bias, b.bias)
+    )
