@@ -64,7 +64,18 @@ class Curve(NamedTuple):
 
     @classmethod
     def joined(cls, parts: "list[Curve]") -> "Curve":
-        """One after the other."""
+        """Parts of a curve, one after the other.
+
+        Parameters
+        ----------
+        parts : list of Curve
+            In their order.
+
+        Returns
+        -------
+        Curve
+            The whole.
+        """
         return cls(*(np.concatenate(columns) for columns in zip(cls.start(), *parts, strict=True)))
 
     @property
@@ -73,7 +84,20 @@ class Curve(NamedTuple):
         return self.mean.size
 
     def extended(self, reports: list[Report], seconds: float) -> "Curve":
-        """With these generations, in stacks of one or more."""
+        """The curve with these generations.
+
+        Parameters
+        ----------
+        reports : list of Report
+            In stacks of one or more generations.
+        seconds : float
+            Since the start.
+
+        Returns
+        -------
+        Curve
+            With them.
+        """
         new = {
             name: np.concatenate([np.atleast_1d(np.asarray(getattr(r, name))) for r in reports])
             for name in Report._fields
@@ -86,14 +110,36 @@ class Curve(NamedTuple):
         )
 
     def evaluated(self, looks: list[tuple[int, float]]) -> "Curve":
-        """With the return of the mean policy after these generations."""
+        """The curve with looks at the mean policy.
+
+        Parameters
+        ----------
+        looks : list of (int, float)
+            After which generation, and its return.
+
+        Returns
+        -------
+        Curve
+            With them.
+        """
         return self._replace(
             at=np.append(self.at, [at for at, _ in looks]).astype(np.int64),
             deterministic=np.append(self.deterministic, [value for _, value in looks]),
         )
 
     def since(self, before: "Curve") -> "Curve":
-        """What is new in it."""
+        """What is new in the curve.
+
+        Parameters
+        ----------
+        before : Curve
+            As it was earlier.
+
+        Returns
+        -------
+        Curve
+            The rest of it.
+        """
         return Curve(*(now[then.size :] for now, then in zip(self, before, strict=True)))
 
     def signal(self, width: int = 10) -> np.ndarray:

@@ -18,19 +18,75 @@ from phenes import _arrays, _validate
 
 
 class Head(Protocol):
-    """All of one state: out [k]."""
+    """From the output of a network to an action, of one state: pi(action | out)."""
 
     @property
-    def outputs(self) -> int: ...
-    def sample(self, key: PRNGKeyArray, out: Float[Array, " k"]) -> Array: ...
-    def mode(self, out: Float[Array, " k"]) -> Array: ...
-    def log_prob(self, out: Float[Array, " k"], action: Any) -> Float[Array, ""]: ...
-    def factor(self, out: Float[Array, " k"]) -> Float[Array, "k r"]: ...
-    def to_env(self, action: Any) -> Array: ...
+    def outputs(self) -> int:
+        """k, the number of outputs it takes."""
+        ...
+
+    def sample(self, key: PRNGKeyArray, out: Float[Array, " k"]) -> Array:
+        """An action that is drawn from pi."""
+        ...
+
+    def mode(self, out: Float[Array, " k"]) -> Array:
+        """The best action.
+
+        Parameters
+        ----------
+        out : array, shape (k,)
+            Output of the network for one state.
+
+        Returns
+        -------
+        array
+            An action, as `sample` draws it.
+        """
+        ...
+
+    def log_prob(self, out: Float[Array, " k"], action: Any) -> Float[Array, ""]:
+        """log pi(action | out)."""
+        ...
+
+    def factor(self, out: Float[Array, " k"]) -> Float[Array, "k r"]:
+        """L with L L' the Fisher information of the action in output space.
+
+        Parameters
+        ----------
+        out : array, shape (k,)
+            Output of the network for one state.
+
+        Returns
+        -------
+        array, shape (k, r)
+            L.
+        """
+        ...
+
+    def to_env(self, action: Any) -> Array:
+        """The action as the environment takes it.
+
+        Parameters
+        ----------
+        action : array
+            As it was drawn.
+
+        Returns
+        -------
+        array
+            Scaled and clipped where that is needed.
+        """
+        ...
 
 
 class Softmax(eqx.Module):
-    """One of `actions` choices; out holds their logits."""
+    """One of several choices; the output holds their logits.
+
+    Parameters
+    ----------
+    actions : int
+        How many choices there are, at least 2.
+    """
 
     actions: int = eqx.field(static=True)
 
@@ -39,12 +95,25 @@ class Softmax(eqx.Module):
 
     @property
     def outputs(self) -> int:
+        """The number of actions."""
         return self.actions
 
     def sample(self, key: PRNGKeyArray, out: Float[Array, " k"]) -> Int[Array, ""]:
         return jax.random.categorical(key, out)
 
     def mode(self, out: Float[Array, " k"]) -> Int[Array, ""]:
+        """The most likely action, the first of equals.
+
+        Parameters
+        ----------
+        out : array, shape (k,)
+            Output of the network for one state.
+
+        Returns
+        -------
+        array of int, shape ()
+            The action.
+        """
         return jnp.argmax(out, axis=-1)
 
     def log_prob(self, out: Float[Array, " k"], action: Int[Array, ""]) -> Float[Array, ""]:
@@ -52,7 +121,20 @@ class Softmax(eqx.Module):
         return jnp.sum(chosen * jax.nn.log_softmax(out))
 
     def factor(self, out: Float[Array, " k"]) -> Float[Array, "k r"]:
-        """diag(sqrt pi) - pi sqrt(pi)'; for two actions one column, sqrt(p (1-p)) (-1, 1)'."""
+        """diag(sqrt pi) - pi sqrt(pi)'.
+
+        For two actions one column, sqrt(p (1-p)) (-1, 1)'.
+
+        Parameters
+        ----------
+        out : array, shape (k,)
+            Output of the network for one state.
+
+        Returns
+        -------
+        array, shape (k, r)
+            L, with L L' the Fisher information.
+        """
         pi = jax.nn.softmax(out)
         root = jnp.sqrt(pi)
         if self.actions == 2:
@@ -60,14 +142,30 @@ class Softmax(eqx.Module):
         return jnp.diag(root) - pi[:, None] * root[None]
 
     def to_env(self, action: Int[Array, " *n"]) -> Int[Array, " *n"]:
+        """The action itself.
+
+        Parameters
+        ----------
+        action : array
+            As it was drawn.
+
+        Returns
+        -------
+        array of int
+            The same.
+        """
         return action
 
 
 class GaussianHead(eqx.Module):
     """N(out, std^2) in units of the action space: +-1 are its bounds, where it has them.
 
-    std: of the action noise, a number or one for each coordinate; it has nothing to do with the
-    spread of the search in theta.
+    Parameters
+    ----------
+    std : array_like, shape () or (a,)
+        Of the action noise; it has nothing to do with the spread of the search in theta.
+    low, high : array_like, shape (a,)
+        Bounds of the actions; they may be infinite.
     """
 
     std: Float[Array, " a"]
@@ -86,12 +184,25 @@ class GaussianHead(eqx.Module):
 
     @property
     def outputs(self) -> int:
+        """The number of coordinates of an action."""
         return self.std.shape[0]
 
     def sample(self, key: PRNGKeyArray, out: Float[Array, " a"]) -> Float[Array, " a"]:
         return out + self.std * jax.random.normal(key, out.shape, out.dtype)
 
     def mode(self, out: Float[Array, " a"]) -> Float[Array, " a"]:
+        """The mean action.
+
+        Parameters
+        ----------
+        out : array, shape (k,)
+            Output of the network for one state.
+
+        Returns
+        -------
+        array, shape (a,)
+            The output itself.
+        """
         return out
 
     def log_prob(self, out: Float[Array, " a"], action: Float[Array, " a"]) -> Float[Array, ""]:
@@ -99,10 +210,35 @@ class GaussianHead(eqx.Module):
         return jnp.sum(-0.5 * z * z - jnp.log(self.std) - 0.5 * jnp.log(2 * jnp.pi))
 
     def factor(self, out: Float[Array, " a"]) -> Float[Array, "a a"]:
+        """diag(1 / std).
+
+        Parameters
+        ----------
+        out : array, shape (k,)
+            Output of the network for one state.
+
+        Returns
+        -------
+        array, shape (a, a)
+            L, with L L' the Fisher information.
+        """
         return jnp.diag(1 / self.std)
 
     def to_env(self, action: Float[Array, " *n a"]) -> Float[Array, " *n a"]:
-        """Scaled to the box and clipped; where a bound is missing the action is taken as it is."""
+        """The action, scaled to the box and clipped.
+
+        Where a bound is missing it is taken as it is.
+
+        Parameters
+        ----------
+        action : array
+            As it was drawn.
+
+        Returns
+        -------
+        array, shape (..., a)
+            As the environment takes it.
+        """
         bounded = jnp.isfinite(self.low) & jnp.isfinite(self.high)
         low, high = jnp.where(bounded, self.low, -1.0), jnp.where(bounded, self.high, 1.0)
         shape = (1,) * (action.ndim - 1) + low.shape

@@ -11,7 +11,21 @@ from phenes import _validate
 
 
 class MLP(eqx.Module):
-    """obs [o] -> output [k], with hidden layers of the given widths; none makes it linear."""
+    """A fully connected network obs [o] -> output [k] with Xavier initialisation.
+
+    Parameters
+    ----------
+    key : PRNGKey
+        Of the first weights.
+    obs_dim : int
+        o.
+    out_dim : int
+        k.
+    hidden : sequence of int
+        Widths of the hidden layers; none makes it linear.
+    activation : callable
+        Of the hidden layers.
+    """
 
     layers: tuple[eqx.nn.Linear, ...]
     activation: Callable[[Array], Array] = eqx.field(static=True)

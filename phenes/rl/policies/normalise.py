@@ -12,7 +12,15 @@ SMALLEST = 1e-8  # variance
 
 
 class Normaliser(eqx.Module):
-    """(obs - mean) / std of the observations seen so far; before any, obs itself."""
+    """(obs - mean) / std of the observations seen so far; before any, obs itself.
+
+    Parameters
+    ----------
+    count : array, shape ()
+        How many were seen.
+    mean, var : array, shape (o,)
+        Of them.
+    """
 
     count: Float[Array, ""]
     mean: Float[Array, " o"]
@@ -35,7 +43,20 @@ class Normaliser(eqx.Module):
 
     @classmethod
     def of(cls, obs: Float[Array, "n t o"], mask: Bool[Array, "n t"]) -> "Normaliser":
-        """Of these observations alone. Rows that are not finite do not count."""
+        """Of these observations alone; rows that are not finite do not count.
+
+        Parameters
+        ----------
+        obs : array, shape (N, T, o)
+            Observations.
+        mask : array of bool, shape (N, T)
+            Which of them were made.
+
+        Returns
+        -------
+        Normaliser
+            Of them.
+        """
         use = (mask & jnp.all(jnp.isfinite(obs), axis=-1))[..., None]
         count = jnp.sum(use, dtype=obs.dtype)
         n = jnp.maximum(count, 1.0)
@@ -45,7 +66,18 @@ class Normaliser(eqx.Module):
         )
 
     def merged(self, other: "Normaliser") -> "Normaliser":
-        """Of what both have seen (Chan's formula)."""
+        """Of what both have seen (Chan's formula).
+
+        Parameters
+        ----------
+        other : Normaliser
+            Of other observations.
+
+        Returns
+        -------
+        Normaliser
+            Of all of them.
+        """
         total = self.count + other.count
         share = other.count / jnp.maximum(total, 1.0)
         delta = other.mean - self.mean

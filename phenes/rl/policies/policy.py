@@ -22,8 +22,20 @@ ACTION_NOISE = 0.3  # half ranges of the action
 
 
 class Policy(eqx.Module):
-    """pi_theta(action | obs). `output(theta, obs)` is what the network says of one observation,
-    `head` makes an action of it.
+    """pi_theta(action | obs): a network with theta as its parameters, a head, and a scale.
+
+    Parameters
+    ----------
+    net : equinox.Module
+        The network without its parameters.
+    unravel : callable
+        theta [d] -> its parameters.
+    dim : int
+        d.
+    head : Head
+        Makes an action of what the network says.
+    scale : Normaliser or None
+        Of the observations.
     """
 
     net: Any  # the network without its parameters
@@ -33,17 +45,59 @@ class Policy(eqx.Module):
     scale: Normaliser | None
 
     def output(self, theta: Float[Array, " d"], obs: Float[Array, " o"]) -> Float[Array, " k"]:
+        """What the network says of one observation.
+
+        Parameters
+        ----------
+        theta : array, shape (d,)
+            Parameters of the network.
+        obs : array, shape (o,)
+            The observation.
+
+        Returns
+        -------
+        array, shape (k,)
+            Its output.
+        """
         return eqx.combine(self.unravel(theta), self.net)(self._scaled(obs, theta.dtype))
 
     def outputs(self, theta: Float[Array, " d"], obs: Float[Array, "t o"]) -> Float[Array, "t k"]:
-        """Of one individual at many observations."""
+        """What the network says of many observations.
+
+        Parameters
+        ----------
+        theta : array, shape (d,)
+            Parameters of the network.
+        obs : array, shape (T, o)
+            The observations.
+
+        Returns
+        -------
+        array, shape (T, k)
+            Its outputs.
+        """
         return jax.vmap(self.output, in_axes=(None, 0))(theta, obs)
 
     def features(
         self, theta: Float[Array, " d"], obs: Float[Array, "r o"], L: Float[Array, "r k c"]
     ) -> RowFeatures | Layered:
-        """Rows L'J at these observations, for their inner products: J the Jacobian of the output
-        with respect to theta.
+        """Rows L'J at these observations, for their inner products.
+
+        J is the Jacobian of the output with respect to theta.
+
+        Parameters
+        ----------
+        theta : array, shape (d,)
+            Parameters of the network.
+        obs : array, shape (R, o)
+            The observations.
+        L : array, shape (R, k, c)
+            A factor for each.
+
+        Returns
+        -------
+        RowFeatures or Layered
+            With `dot`, their inner products.
         """
         if not isinstance(self.net, MLP):
             return of_module(self.output, theta, obs, L, self.layers())
@@ -64,13 +118,43 @@ class Policy(eqx.Module):
         return self if self.scale is None else self.with_scale(self.scale.update(obs, mask))
 
     def with_scale(self, scale: Normaliser | None) -> "Policy":
+        """The policy with another scale of observations.
+
+        Parameters
+        ----------
+        scale : Normaliser or None
+            The new one.
+
+        Returns
+        -------
+        Policy
+            With it.
+        """
         return eqx.tree_at(lambda m: m.scale, self, scale, is_leaf=lambda leaf: leaf is None)
 
     def with_head(self, head: Head) -> "Policy":
+        """The policy with another head.
+
+        Parameters
+        ----------
+        head : Head
+            The new one.
+
+        Returns
+        -------
+        Policy
+            With it.
+        """
         return eqx.tree_at(lambda m: m.head, self, head)
 
     def layers(self) -> np.ndarray:
-        """For each coordinate of theta the number of the parameter array it belongs to, [d]."""
+        """For each coordinate of theta the number of the parameter array it belongs to.
+
+        Returns
+        -------
+        ndarray of int, shape (d,)
+            Counted from 0.
+        """
         arrays = jax.tree.leaves(
             jax.eval_shape(self.unravel, jax.ShapeDtypeStruct((self.dim,), jnp.result_type(float)))
         )
@@ -80,8 +164,26 @@ class Policy(eqx.Module):
 def from_network(
     net: Any, head: Head, normaliser: Normaliser | None = None
 ) -> tuple[Policy, Float[Array, " d"]]:
-    """Any equinox module obs -> output as a policy, and its parameters as the flat theta to start
-    from.
+    """Any equinox module obs -> output as a policy, and the theta to start from.
+
+    Parameters
+    ----------
+    net : equinox.Module
+        The network.
+    head : Head
+        Makes actions of its output.
+    normaliser : Normaliser, optional
+        The scale of observations; none unless given.
+
+    Returns
+    -------
+    tuple of (Policy, array)
+        The policy, and the parameters of the network as a flat theta [d].
+
+    Raises
+    ------
+    ValueError
+        If the network has no parameters.
     """
     _validate.function("net", net, "phenes.rl.policies.MLP(key, 4, 2)")
     parameters, rest = eqx.partition(net, eqx.is_inexact_array)
@@ -95,7 +197,20 @@ def from_network(
 
 
 def head_for(spaces: Any, action_noise: Any = ACTION_NOISE) -> Head:
-    """Softmax for discrete actions, GaussianHead for a box."""
+    """Softmax for discrete actions, a Gaussian for a box.
+
+    Parameters
+    ----------
+    spaces : Spaces
+        Of the environment.
+    action_noise : float
+        Standard deviation of continuous actions in half ranges.
+
+    Returns
+    -------
+    Head
+        For its actions.
+    """
     return (
         Softmax(spaces.n)
         if spaces.n is not None
@@ -110,15 +225,47 @@ def policy(
     action_noise: Any = ACTION_NOISE,
     normalise: bool = True,
 ) -> tuple[Policy, Float[Array, " d"]]:
-    """The default policy for the spaces of an environment, and the theta to start from."""
+    """The default policy for the spaces of an environment, and the theta to start from.
+
+    Parameters
+    ----------
+    key : PRNGKey
+        Of the first weights.
+    spaces : Spaces
+        Of the environment.
+    hidden : sequence of int
+        Widths of the hidden layers.
+    action_noise : float
+        See `head_for`.
+    normalise : bool
+        Bring observations to a common scale.
+
+    Returns
+    -------
+    tuple of (Policy, array)
+        The policy and its theta [d].
+    """
     head = head_for(spaces, action_noise)
     net = MLP(key, spaces.obs_dim, head.outputs, hidden)
     return from_network(net, head, Normaliser.start(spaces.obs_dim) if normalise else None)
 
 
 def quiet(policy: Policy, theta: Float[Array, " d"], factor: float) -> Float[Array, " d"]:
-    """theta with the weights of the last layer times the factor; theta itself for networks of other
-    kinds.
+    """theta of a network that says little at first.
+
+    Parameters
+    ----------
+    policy : Policy
+        The policy; a network that is no `MLP` is left as it is.
+    theta : array, shape (d,)
+        Parameters of the network.
+    factor : float
+        Of the weights of the last layer.
+
+    Returns
+    -------
+    array, shape (d,)
+        theta with these weights times the factor.
     """
     if factor == 1.0 or not isinstance(policy.net, MLP):
         return theta

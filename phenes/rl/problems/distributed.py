@@ -32,8 +32,8 @@ from phenes.rl.trajectories.selection import Measured
 class Gathered(NamedTuple):
     """What comes of both phases, NumPy arrays until they are told.
 
-    f: returns [n]; steps: played; g: the gradient [d]; square: sum of squares of what individuals (or pairs) contribute; seen: scales
-    of the observations of each part; sums: see `Credited.sums`.
+    f: returns [n]; steps: played; g: the gradient [d]; square: sum of squares of what individuals
+    (or pairs) contribute; seen: scales of the observations of each part; sums: see `Credited.sums`.
     """
 
     f: Any

@@ -27,14 +27,42 @@ SHORT = 300  # steps of an episode up to which the noise of a sum of scores is b
 
 @dataclass(frozen=True)
 class Settings:
-    """sigma: spread of the search in theta, from the first value to the second over `decay`
-    generations (a number stays).
+    """What a training of a network is made of.
 
-    action_noise: standard deviation of continuous actions in units of their bounds; None follows
-    sigma. rate: of Adam. mirrored: pairs m +- s xi that start from the same state. deterministic:
-    individuals take their best action (for the genotype estimator). last: factor of the first
-    weights of the last layer; a small one begins in the middle of the actions, and none of them is
-    beyond their bounds.
+    Parameters
+    ----------
+    estimator : ByTrajectory
+        Of the gradient.
+    popsize : int
+        Episodes in a generation.
+    generations : int
+        How long to learn.
+    hidden : tuple of int
+        Widths of the hidden layers.
+    sigma : tuple of (float, float)
+        Spread of the search in theta, from the first value to the second over `decay` generations.
+    decay : int
+        See sigma.
+    action_noise : float or None
+        Standard deviation of continuous actions in units of their bounds; None follows sigma.
+    rate : float
+        Of Adam.
+    weighting : callable
+        f [N] -> w [N], one of `phenes.weightings`.
+    normalise : bool
+        Bring observations to a common scale.
+    mirrored : bool
+        Pairs m +- s xi that start from the same state.
+    deterministic : bool
+        Individuals take their best action (for the genotype estimator).
+    last : float
+        Factor of the first weights of the last layer; a small one begins in the middle of the
+        actions, and none of them is beyond their bounds.
+
+    Raises
+    ------
+    ValueError
+        If a number is not in its range, or popsize is odd for mirrored pairs.
     """
 
     estimator: ByTrajectory
@@ -61,14 +89,26 @@ class Settings:
             raise ValueError(f"popsize must be even for mirrored pairs, got {self.popsize}")
 
     def spread(self) -> Callable[[Any], Array]:
-        """sigma by generation."""
+        """sigma by generation.
+
+        Returns
+        -------
+        callable
+            generation -> sigma.
+        """
         first, last = self.sigma
         return lambda generation: jnp.asarray(
             first + (last - first) * jnp.minimum(generation / self.decay, 1.0)
         )
 
     def described(self) -> dict[str, Any]:
-        """As JSON: what must be the same for a run to be gone on with."""
+        """The settings as JSON: what must be the same for a run to be gone on with.
+
+        Returns
+        -------
+        dict
+            Names and plain values.
+        """
         plain = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
         return {
             **plain,
@@ -78,8 +118,19 @@ class Settings:
 
 
 def default(spaces: Any) -> Settings:
-    """Needs no tuning: the estimator follows from the kind of actions and the length of an
-    episode.
+    """Settings that need no tuning.
+
+    The estimator follows from the kind of actions and the length of an episode.
+
+    Parameters
+    ----------
+    spaces : Spaces
+        Of the environment.
+
+    Returns
+    -------
+    Settings
+        For this environment.
     """
     if spaces.n is not None:
         return Settings(curved_mix(32))
@@ -104,8 +155,19 @@ def default(spaces: Any) -> Settings:
 
 
 def paper(spaces: Any) -> Settings:
-    """The paper's PAES: two hidden layers, Adam 1e-3, centred ranks, N = 100, the score at the mean
-    (errata 17, 20).
+    """The paper's PAES (errata 17, 20).
+
+    Two hidden layers, Adam 1e-3, centred ranks, N = 100, the score at the mean.
+
+    Parameters
+    ----------
+    spaces : Spaces
+        Of the environment.
+
+    Returns
+    -------
+    Settings
+        For this environment.
     """
     common = {
         "popsize": 100,
@@ -131,8 +193,19 @@ def paper(spaces: Any) -> Settings:
 
 
 def paper_es(spaces: Any) -> Settings:
-    """The paper's ES: the same, with mirrored pairs and the genotype score; continuous actions
-    without noise.
+    """The paper's ES.
+
+    As `paper`, with mirrored pairs and the genotype score; continuous actions without noise.
+
+    Parameters
+    ----------
+    spaces : Spaces
+        Of the environment.
+
+    Returns
+    -------
+    Settings
+        For this environment.
     """
     return dataclasses.replace(
         paper(spaces), estimator=Genotype(), mirrored=True, deterministic=spaces.n is None

@@ -24,13 +24,27 @@ CHUNK = 25  # generations between two signs of life
 
 @dataclass(frozen=True)
 class Score:
-    """Exact expected returns of the policy that was learnt.
+    """Exact expected returns of a policy in a table.
 
-    limit: steps of an episode; own: is that the environment's own limit? greedy: of the most likely
-    action in every state. stochastic: of actions drawn with the learnt probabilities. unlimited: of
-    the greedy policy without a step limit (minus infinity if it may never arrive and pays for every
-    step). optimum: of the best policy there is. start: of the uniformly random policy. truncated:
-    share of the episodes of the last generation that were cut off.
+    Parameters
+    ----------
+    limit : int
+        Steps of an episode.
+    own : bool
+        That is the environment's own limit.
+    greedy : float
+        Of the most likely action in every state.
+    stochastic : float
+        Of actions drawn with the learnt probabilities.
+    unlimited : float
+        Of the greedy policy without a step limit; minus infinity if it may never arrive and pays
+        for every step.
+    optimum : float
+        Of the best policy there is.
+    start : float
+        Of the uniformly random policy.
+    truncated : float
+        Share of the episodes of the last generation that were cut off.
     """
 
     limit: int

@@ -18,10 +18,16 @@ PLAIN = {"TimeLimit", "OrderEnforcing", "PassiveEnvChecker"}
 
 
 class Rollouts(Protocol):
-    """Episodes of populations. compiled: `play` may be part of a function under `jax.jit` and
-    `jax.vmap`.
+    """Episodes of populations.
 
-    own_seeds: individuals with the same initial key start from the same state.
+    Attributes
+    ----------
+    spaces : Spaces
+        Of the environment.
+    compiled : bool
+        `play` may be part of a function under `jax.jit` and `jax.vmap`.
+    own_seeds : bool
+        Individuals with the same initial key start from the same state.
     """
 
     spaces: Spaces
@@ -36,30 +42,61 @@ class Rollouts(Protocol):
         deterministic: bool = False,
         initial_keys: Array | None = None,
     ) -> Trajectory:
-        """One episode of each of N individuals, theta [N, D].
+        """One episode of each of N individuals.
 
-        keys: N typed keys. What happens to individual i, its first state and the noise of its
-        actions, depends on keys[i] alone.
-        initial_keys: N keys for the first states instead, so that mirrored pairs can share theirs.
-        deterministic: the mode of each action.
-        policy: `output(theta, obs) -> out` and `head.sample(key, out)`, `head.mode(out)`,
-        `head.to_env(action)`, of one individual.
+        Parameters
+        ----------
+        policy : Policy
+            `output(theta, obs) -> out` and `head.sample(key, out)`, `head.mode(out)`,
+            `head.to_env(action)`, of one individual.
+        theta : array, shape (N, D)
+            Of the individuals.
+        keys : array of typed keys, shape (N,)
+            What happens to individual i, its first state and the noise of its actions, depends on
+            keys[i] alone.
+        deterministic : bool
+            Take the mode of each action.
+        initial_keys : array of typed keys, shape (N,), optional
+            For the first states instead, so that mirrored pairs can share theirs.
+
+        Returns
+        -------
+        Trajectory
+            Of the N individuals.
         """
         ...
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Let go of the environment."""
+        ...
 
 
 def load(
     env_id: str, backend: str | None = None, workers: Workers = None, **options: Any
 ) -> Rollouts:
-    """Rollouts of the environment that Gymnasium makes of this id with `options`.
+    """Rollouts of an environment of Gymnasium, by the fastest backend that is exact for it.
 
-    backend: "jax" (classic control, compiled), "mujoco" (physics in threads), "vector" (the
-    environment's own vector form) or "gymnasium" (anything); the first of these that is there if
-    none is given.
-    workers: threads of "mujoco" (as many as there are cores unless given), processes of "gymnasium"
-    (or an Executor).
+    Parameters
+    ----------
+    env_id : str
+        The id of the environment, such as "CartPole-v1".
+    backend : {"jax", "mujoco", "vector", "gymnasium"}, optional
+        Compiled classic control, physics in threads, the environment's own vector form, or
+        anything; the first of these that is there if none is given.
+    workers : int, str or Executor, optional
+        Threads of "mujoco" (as many as there are cores unless given), processes of "gymnasium".
+    **options
+        For `gymnasium.make`.
+
+    Returns
+    -------
+    Rollouts
+        Of this environment.
+
+    Raises
+    ------
+    ValueError
+        If Gymnasium cannot make it, or the backend cannot play it.
     """
     if backend is not None and backend not in BACKENDS:
         raise ValueError(f"backend must be one of {', '.join(BACKENDS)}, got {backend!r}")

@@ -13,11 +13,22 @@ LARGEST = 20_000  # numbers in an observation; beyond that a dense layer is the 
 
 
 class Spaces(NamedTuple):
-    """obs_dim: of the flattened observation. n: number of actions if they are discrete; else low,
-    high [a], which may be infinite.
+    """What a policy has to know of an environment.
 
-    limit: steps after which an episode is truncated. threshold: return at which the environment
-    counts as solved, if it says so.
+    Parameters
+    ----------
+    name : str
+        Its id.
+    obs_dim : int
+        Numbers in the flattened observation.
+    n : int or None
+        Number of actions if they are discrete.
+    low, high : ndarray, shape (a,), or None
+        Bounds of continuous actions, which may be infinite.
+    limit : int
+        Steps after which an episode is truncated.
+    threshold : float or None
+        Return at which the environment counts as solved, if it says so.
     """
 
     name: str
@@ -30,11 +41,30 @@ class Spaces(NamedTuple):
 
     @property
     def action_dim(self) -> int:
+        """Coordinates of an action, 1 if it is a choice."""
         return 1 if self.low is None else len(self.low)
 
 
 def spaces(env_id: str, **options: Any) -> Spaces:
-    """Of the environment that Gymnasium makes of this id with `options`."""
+    """The spaces of an environment of Gymnasium.
+
+    Parameters
+    ----------
+    env_id : str
+        Its id.
+    **options
+        For `gymnasium.make`.
+
+    Returns
+    -------
+    Spaces
+        Of it.
+
+    Raises
+    ------
+    ValueError
+        If it cannot be made, has no step limit, or sees or does what policies here cannot.
+    """
     env = make(env_id, options)
     try:
         return of(env)

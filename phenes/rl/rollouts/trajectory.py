@@ -10,14 +10,25 @@ from jaxtyping import Array, Float
 
 
 class Trajectory(NamedTuple):
-    """Episodes of N individuals, T steps each; a single one has no leading N. Zeros after the end
-    of an episode.
+    """x in reinforcement learning: episodes of N individuals, T steps each.
 
-    obs: what the policy was given, before any normalisation of its own [N, T, o]. action: as it was
-    drawn, before clipping and scaling, numbers [N, T] or vectors [N, T, a]. reward [N, T]. mask:
-    the step was taken [N, T]. ended: by the environment itself (terminated), not by the step limit
-    (truncated) [N]. final_obs: after the last step, for values of what was cut off [N, o]. T is the
-    step limit, or less where all had finished earlier. Leaves are JAX or NumPy arrays.
+    A single one has no leading N. Zeros after the end of an episode. T is the step limit, or less
+    where all had finished earlier. Leaves are JAX or NumPy arrays.
+
+    Parameters
+    ----------
+    obs : array, shape (N, T, o)
+        What the policy was given, before any normalisation of its own.
+    action : array, shape (N, T) or (N, T, a)
+        As it was drawn, before clipping and scaling.
+    reward : array, shape (N, T)
+        Of each step.
+    mask : array of bool, shape (N, T)
+        The step was taken.
+    ended : array of bool, shape (N,)
+        By the environment itself (terminated), not by the step limit (truncated).
+    final_obs : array, shape (N, o)
+        After the last step, for values of what was cut off.
     """
 
     obs: Any
@@ -29,12 +40,34 @@ class Trajectory(NamedTuple):
 
 
 def total(x: Trajectory) -> Any:
-    """f: the return, the sum of rewards of the steps that were taken."""
+    """f: the return, the sum of rewards of the steps that were taken.
+
+    Parameters
+    ----------
+    x : Trajectory
+        Of N individuals, or of one.
+
+    Returns
+    -------
+    array, shape (N,) or ()
+        The returns.
+    """
     return (x.reward * x.mask.astype(x.reward.dtype)).sum(axis=-1)
 
 
 def length(x: Trajectory) -> Any:
-    """Steps that were taken."""
+    """How many steps were taken.
+
+    Parameters
+    ----------
+    x : Trajectory
+        Of N individuals, or of one.
+
+    Returns
+    -------
+    array of int, shape (N,) or ()
+        The lengths.
+    """
     return x.mask.sum(axis=-1)
 
 
@@ -56,8 +89,19 @@ def padded(steps: int, limit: int) -> int:
 
 
 def trimmed(x: Trajectory) -> Trajectory:
-    """Without most of the time after the longest episode. For concrete arrays: the shape depends on
-    them.
+    """A trajectory without most of the time after the longest episode.
+
+    For concrete arrays: the shape depends on them.
+
+    Parameters
+    ----------
+    x : Trajectory
+        Of N individuals, or of one.
+
+    Returns
+    -------
+    Trajectory
+        With a smaller T.
     """
     longest, limit = int(np.max(np.sum(np.asarray(x.mask), axis=-1))), x.mask.shape[-1]
     t, axis = padded(longest, limit), x.mask.ndim - 1

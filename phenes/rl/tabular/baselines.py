@@ -28,7 +28,17 @@ from phenes.search.dirichlet import Dirichlet
 
 
 class RewardToGo(eqx.Module):
-    """See `reward_to_go`."""
+    """The estimator that `reward_to_go` makes.
+
+    Parameters
+    ----------
+    discount, memory, standardise
+        See `reward_to_go`.
+    paid : array, shape (S,), optional
+        Running sum of rewards to go by state, from past generations.
+    mass : array, shape (S,), optional
+        Running sum of visits.
+    """
 
     discount: float = eqx.field(static=True)
     memory: float = eqx.field(static=True)
@@ -98,14 +108,31 @@ def _by_state(values: Float[Array, "n t"], steps: Steps, states: int) -> Float[A
 def reward_to_go(
     discount: float = 1.0, memory: float = 0.8, standardise: bool = True
 ) -> RewardToGo:
-    """The phenotype estimator of Dirichlet policies with weights of its own for each step; the
-    weights w of the population are not used.
+    """The phenotype estimator of Dirichlet policies with a weight for each step.
 
-    Unbiased for the gradient of E f with discount 1 and standardise False (the baseline is learnt
-    from past generations, of which it forgets a share of 1 - memory each time). standardise: divide
-    by the root mean square of the weights, as biased, O(1/N), as `weightings.standardise`.
-    discount: below 1 it prefers to be paid early, which is a bias, and the one that is wanted among
-    equals.
+    The weights of the population are not used. Unbiased for the gradient of E f with discount 1 and
+    standardise False.
+
+    Parameters
+    ----------
+    discount : float
+        In (0, 1]. Below 1 it prefers to be paid early, which is a bias, and the one that is wanted
+        among equals.
+    memory : float
+        In [0, 1): the share of the baseline that is kept from generation to generation.
+    standardise : bool
+        Divide by the root mean square of the weights, as biased, O(1/N), as
+        `weightings.standardise`.
+
+    Returns
+    -------
+    RewardToGo
+        An estimator that learns.
+
+    Raises
+    ------
+    ValueError
+        If discount or memory are not in their ranges.
     """
     if not (0 < discount <= 1 and 0 <= memory < 1):
         raise ValueError(

@@ -22,21 +22,60 @@ class Scene(NamedTuple):
 
 
 class Environment(NamedTuple):
-    """table: all there is to know. actions: a sign for each. scenes: its maps, if there are any."""
+    """An environment with a transition table.
+
+    Parameters
+    ----------
+    table : Table
+        All there is to know.
+    actions : tuple of str
+        A sign for each action.
+    scenes : tuple of Scene
+        Its maps, if there are any.
+    """
 
     table: Table
     actions: tuple[str, ...]
     scenes: tuple[Scene, ...]
 
     def signs(self, scene: Scene, policy: np.ndarray) -> np.ndarray:
-        """What stands at each place of a map: the action that the policy [S] takes, or its sign."""
+        """What stands at each place of a map.
+
+        Parameters
+        ----------
+        scene : Scene
+            The map.
+        policy : ndarray of int, shape (S,)
+            The action in each state.
+
+        Returns
+        -------
+        ndarray of str, shape (r, c)
+            The sign of the action, or of the place.
+        """
         taken = np.array(self.actions)[np.asarray(policy)[scene.states]]
         return np.where(scene.signs == "", taken, scene.signs)
 
 
 def load(env: Any, **options: Any) -> Environment:
-    """env: an id, made by Gymnasium with `options` (map_name="8x8", is_slippery=False, desc=[...]),
-    or an environment.
+    """The table of an environment of Gymnasium.
+
+    Parameters
+    ----------
+    env : str or gymnasium.Env
+        An id, or an environment.
+    **options
+        For `gymnasium.make`: map_name="8x8", is_slippery=False, desc=[...].
+
+    Returns
+    -------
+    Environment
+        With its table, and its maps if it has any.
+
+    Raises
+    ------
+    ValueError
+        If it cannot be made, or has no table.
     """
     made = make(env, options) if isinstance(env, str) else env
     inner = made.unwrapped

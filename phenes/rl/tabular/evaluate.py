@@ -15,8 +15,28 @@ from phenes.rl.tabular.table import Table
 
 
 def value(table: Table, policy: Any, limit: int | None = None) -> Float[Array, ""]:
-    """The expected return from the start within `limit` steps, or those of the table. Compiled, and
-    fit for `jax.vmap`.
+    """The expected return from the start within the step limit.
+
+    Compiled, and fit for `jax.vmap`.
+
+    Parameters
+    ----------
+    table : Table
+        The environment.
+    policy : array, shape (S, A), or of int, shape (S,)
+        Probabilities of the actions, or one action for each state.
+    limit : int, optional
+        Steps; those of the table unless given.
+
+    Returns
+    -------
+    array, shape ()
+        The value.
+
+    Raises
+    ------
+    ValueError
+        If there is no limit.
     """
     steps = table.limit if limit is None else limit
     if steps is None:
@@ -28,7 +48,22 @@ def value(table: Table, policy: Any, limit: int | None = None) -> Float[Array, "
 
 
 def state_values(table: Table, policy: Any, steps: int) -> Float[Array, " s"]:
-    """The expected return from each state within so many steps: backwards through time."""
+    """The expected return from each state within so many steps: backwards through time.
+
+    Parameters
+    ----------
+    table : Table
+        The environment.
+    policy : array, shape (S, A), or of int, shape (S,)
+        Probabilities of the actions, or one action for each state.
+    steps : int
+        How many.
+
+    Returns
+    -------
+    array, shape (S,)
+        The values.
+    """
     follow, chance, reward, ends = _under(table, jnp.asarray(policy), jnp)
     now = jnp.sum(chance * reward, axis=-1)
     going = jnp.where(ends, 0.0, chance)
@@ -69,6 +104,18 @@ def stationary_value(table: Table, policy: Any) -> float:
 
     Where the policy may go on for ever, that part counts 0 if nothing is paid there, and makes the
     value infinite if something is (NaN if rewards of both signs are).
+
+    Parameters
+    ----------
+    table : Table
+        The environment.
+    policy : array, shape (S, A), or of int, shape (S,)
+        Probabilities of the actions, or one action for each state.
+
+    Returns
+    -------
+    float
+        The value.
     """
     follow, chance, reward, ends = _under(table, np.asarray(policy), np)
     move = np.zeros((table.states, table.states))
@@ -99,11 +146,20 @@ def _closure(move: np.ndarray, inside: np.ndarray) -> np.ndarray:
 
 
 def optimum(table: Table, limit: int | None = None) -> tuple[float, Int[np.ndarray, " s"]]:
-    """The best value within `limit` steps by dynamic programming, over policies that may look at
-    the clock, and its actions at the start.
+    """The best value by dynamic programming, over policies that may look at the clock.
 
-    With None it is the limit of the table, and without one the value after so many steps that it no
-    longer changes.
+    Parameters
+    ----------
+    table : Table
+        The environment.
+    limit : int, optional
+        Steps; those of the table unless given, and if it has none as many as it takes until the
+        value no longer changes.
+
+    Returns
+    -------
+    tuple of (float, ndarray of int)
+        The value, and the actions [S] at the start.
     """
     steps = table.limit if limit is None else limit
     now, going = (
@@ -120,7 +176,18 @@ def optimum(table: Table, limit: int | None = None) -> tuple[float, Int[np.ndarr
 
 
 def best_action(preference: Float[Array, "s a"]) -> Int[Array, " s"]:
-    """The greedy policy; the first of equals."""
+    """The greedy policy; the first of equals.
+
+    Parameters
+    ----------
+    preference : array, shape (S, A)
+        Of the actions.
+
+    Returns
+    -------
+    array of int, shape (S,)
+        One action for each state.
+    """
     return jnp.argmax(preference, axis=-1).astype(jnp.int32)
 
 

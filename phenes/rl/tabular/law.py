@@ -28,25 +28,63 @@ LONG = 1000  # steps, beyond which a table of counts by their size is too much
 
 
 def softmax(theta: Float[Array, "*d"], shape: tuple[int, int]) -> Float[Array, "s a"]:
-    """Log-probabilities from logits; what is normalised already (theta of Dirichlet search) stays
-    as it is.
+    """Log-probabilities from logits.
+
+    What is normalised already (theta of Dirichlet search) stays as it is.
+
+    Parameters
+    ----------
+    theta : array, shape (S, A) or (S A,)
+        The logits.
+    shape : tuple of int
+        (S, A).
+
+    Returns
+    -------
+    array, shape (S, A)
+        Log-probabilities.
     """
     return jax.nn.log_softmax(theta.reshape(shape), axis=-1)
 
 
 def greedy(theta: Float[Array, "*d"], shape: tuple[int, int]) -> Float[Array, "s a"]:
-    """The best action for certain, the first of equals. Not smooth in theta: for
-    `estimators.genotype` only.
+    """The best action for certain, the first of equals.
+
+    Not smooth in theta: for `estimators.genotype` only.
+
+    Parameters
+    ----------
+    theta : array, shape (S, A) or (S A,)
+        Preferences.
+    shape : tuple of int
+        (S, A).
+
+    Returns
+    -------
+    array, shape (S, A)
+        Log-probabilities.
     """
     best = jnp.argmax(theta.reshape(shape), axis=-1)
     return jnp.log(jax.nn.one_hot(best, shape[1], dtype=theta.dtype))
 
 
 class Episodes(eqx.Module):
-    """theta: log-probabilities [S, A] from `search.Dirichlet`, or logits [S A] from Gaussian
-    search, as `policy` reads them.
+    """p_theta(x) of episodes in a table.
 
-    record: keep the steps in x, for `reward_to_go`.
+    Parameters
+    ----------
+    table : Table
+        The environment.
+    policy : callable
+        (theta, (S, A)) -> log-probabilities [S, A]: reads theta of Dirichlet search [S, A], or
+        logits [S A] of Gaussian search.
+    record : bool
+        Keep the steps in x, for `reward_to_go`.
+
+    Raises
+    ------
+    ValueError
+        If the table is none, or the policy cannot be called.
     """
 
     table: Table
@@ -70,6 +108,18 @@ class Episodes(eqx.Module):
         )
 
     def log_policy(self, theta: Float[Array, "*d"]) -> Float[Array, "s a"]:
+        """Log-probabilities of the actions.
+
+        Parameters
+        ----------
+        theta : array, shape (S, A) or (S A,)
+            The policy.
+
+        Returns
+        -------
+        array, shape (S, A)
+            One row for each state.
+        """
         return self.policy(theta, (self.table.states, self.table.actions))
 
     def sample(self, key: PRNGKeyArray, theta: Float[Array, "*d"]) -> Episode:
@@ -135,13 +185,34 @@ class UrnEpisodes(eqx.Module):
 
 
 def total(x: Episode) -> Float[Array, ""]:
-    """f: the return of an episode."""
+    """f: the return of an episode.
+
+    Parameters
+    ----------
+    x : Episode
+        Of one individual or of many.
+
+    Returns
+    -------
+    array
+        The returns.
+    """
     return x.total
 
 
 class Urns(eqx.Module):
-    """The problem max E f(x) for Dirichlet search with x drawn straight from P_psi (see `play`): no
-    theta, the same law of x.
+    """The problem max E f(x) for Dirichlet search with x drawn straight from P_psi.
+
+    There is no theta (see `play`); the law of x is the same.
+
+    Parameters
+    ----------
+    table : Table
+        The environment.
+    popsize : int
+        Episodes in a generation.
+    record : bool
+        Keep the steps in x.
     """
 
     table: Table
@@ -149,18 +220,57 @@ class Urns(eqx.Module):
     record: bool = eqx.field(static=True)
 
     def realise(self, key: PRNGKeyArray, generation: Int[Array, ""], batch: Batch) -> Batch:
+        """The episodes of a generation.
+
+        Parameters
+        ----------
+        key : PRNGKey
+            Of the run.
+        generation : array of int, shape ()
+            Its number.
+        batch : Batch
+            theta is log alpha [S, A].
+
+        Returns
+        -------
+        Batch
+            With x.
+        """
         alpha = jnp.exp(batch.theta)
         return batch._replace(
             x=play(self.table, generation_keys(key, generation).x, alpha, self.popsize, self.record)
         )
 
     def evaluate(self, x: Episode) -> Float[Array, " n"]:
+        """f of each episode.
+
+        Parameters
+        ----------
+        x : Episode
+            Of N individuals.
+
+        Returns
+        -------
+        array, shape (N,)
+            Returns.
+        """
         return x.total
 
 
 def without_theta(strategy: Strategy) -> Strategy:
-    """The strategy for `Urns`: what is asked is log alpha itself. For estimators that look at x
-    alone.
+    """The strategy for `Urns`: what is asked is log alpha itself.
+
+    For estimators that look at x alone.
+
+    Parameters
+    ----------
+    strategy : Strategy
+        Of Dirichlet search.
+
+    Returns
+    -------
+    Strategy
+        Whose `ask` draws no theta.
     """
 
     def ask(key: PRNGKeyArray, state: Any) -> Batch:

@@ -31,8 +31,18 @@ START = 0.01
 
 
 class Learner(NamedTuple):
-    """start(key) -> q0; policy(q) -> preferences [S, A], of which the largest of a row is the
-    action to take.
+    """A whole learner: what `phenes.run` needs, and how to read a policy from the search law.
+
+    Parameters
+    ----------
+    problem : OIU or Urns
+        What is maximised.
+    strategy : Strategy
+        How.
+    start : callable
+        key -> q0.
+    policy : callable
+        q -> preferences [S, A], of which the largest of a row is the action to take.
     """
 
     problem: Any
@@ -42,11 +52,23 @@ class Learner(NamedTuple):
 
 
 def default(table: Table, popsize: int = POPSIZE) -> Learner:
-    """What `phenes train` uses, on all tables: alpha = 1 at first and sum alpha kept, natural
-    gradient in log alpha, reward-to-go.
+    """What `train` uses for tables, on all of them.
 
-    Rewards are discounted over two step limits: where nothing else decides, sooner is better, and a
-    greedy policy cannot dawdle.
+    alpha = 1 at first and sum alpha kept, natural gradient in log alpha, reward-to-go. Rewards are
+    discounted over two step limits: where nothing else decides, sooner is better, and a greedy
+    policy cannot dawdle.
+
+    Parameters
+    ----------
+    table : Table
+        The environment.
+    popsize : int
+        Episodes in a generation.
+
+    Returns
+    -------
+    Learner
+        For `phenes.run`.
     """
     limit = horizon(table)
     concentration = float(table.actions)
@@ -71,9 +93,29 @@ def dirichlet(
     estimator: Any = estimators.phenotype,
     drawn: bool = False,
 ) -> Learner:
-    """Dirichlet policies from alpha = concentration / A on. drawn: draw theta of each individual,
-    which estimators other than the phenotype one look at; else episodes come from urns, with the
-    same law."""
+    """Dirichlet policies from alpha = concentration / A on.
+
+    Parameters
+    ----------
+    table : Table
+        The environment.
+    popsize : int
+        Episodes in a generation.
+    concentration : float
+        Sum of alpha of each state at first.
+    move : Move
+        How alpha moves, one of `tabular.moves`.
+    estimator : Estimator
+        Of the gradient.
+    drawn : bool
+        Draw theta of each individual, which estimators other than the phenotype one look at; else
+        episodes come from urns, with the same law.
+
+    Returns
+    -------
+    Learner
+        For `phenes.run`.
+    """
     record = isinstance(estimator, LearningEstimator)
     p = Episodes(table, record=record)
     strategy = es(
@@ -101,10 +143,31 @@ def gaussian(
     mirrored: bool = False,
     far: float = START,
 ) -> Learner:
-    """Logits [S A] with Gaussian search of a fixed spread `sigma` around the mean, plain gradient.
-    `policy` reads the logits.
+    """Logits [S A] with Gaussian search of a fixed spread around the mean, plain gradient.
 
-    far: standard deviation of the first mean.
+    Parameters
+    ----------
+    table : Table
+        The environment.
+    popsize : int
+        Episodes in a generation.
+    sigma : float
+        The spread.
+    rate : float
+        Of plain gradient ascent.
+    estimator : Estimator
+        Of the gradient.
+    policy : callable
+        Reads the logits: `softmax` or `greedy`.
+    mirrored : bool
+        Draw pairs.
+    far : float
+        Standard deviation of the first mean.
+
+    Returns
+    -------
+    Learner
+        For `phenes.run`.
     """
     p, shape = Episodes(table, policy), (table.states, table.actions)
     strategy = es(

@@ -25,7 +25,16 @@ LONGEST = 100_000  # steps of an episode without a limit; some policies never en
 class Steps(NamedTuple):
     """What happened at each time t < limit; zeros after the end.
 
-    same, visits: how often this action, and any action, had been taken in this state before.
+    Parameters
+    ----------
+    state, action : array of int, shape (N, T)
+        Where, and what was done.
+    reward : array, shape (N, T)
+        What was paid.
+    same, visits : array, shape (N, T)
+        How often this action, and any action, had been taken in this state before.
+    taken : array of bool, shape (N, T)
+        The step was taken.
     """
 
     state: Int[Array, "n t"]
@@ -37,8 +46,20 @@ class Steps(NamedTuple):
 
 
 class Episode(NamedTuple):
-    """x. counts: how often each action was taken in each state. ended: not cut off. steps: one by
-    one, where they are recorded.
+    """x: one episode of each of N individuals in a table.
+
+    Parameters
+    ----------
+    counts : array, shape (N, S, A)
+        How often each action was taken in each state.
+    total : array, shape (N,)
+        Returns.
+    length : array of int, shape (N,)
+        Steps.
+    ended : array of bool, shape (N,)
+        Not cut off.
+    steps : Steps, optional
+        One by one, where they are recorded.
     """
 
     counts: Float[Array, "n s a"]
@@ -55,11 +76,33 @@ def play(
     n: int | None = None,
     record: bool = False,
 ) -> Episode:
-    """One episode of each individual. weights: of the actions, positive; [N, S, A] for policies,
-    [S, A] for `n` urns.
+    """One episode of each individual, in one compiled loop.
 
     The random numbers of individual i are a function of (key, i, t) alone. Under `jax.vmap` all
     populations share one loop.
+
+    Parameters
+    ----------
+    table : Table
+        The environment.
+    key : PRNGKey
+        Of this population.
+    weights : array, shape (N, S, A) or (S, A)
+        Of the actions, positive: of N policies, or of urns.
+    n : int, optional
+        How many individuals draw from urns.
+    record : bool
+        Keep the steps.
+
+    Returns
+    -------
+    Episode
+        Of the N individuals.
+
+    Raises
+    ------
+    ValueError
+        If the weights do not fit the table, or steps without a limit are to be recorded.
     """
     if record and table.limit is None:
         raise ValueError(

@@ -17,12 +17,27 @@ SLACK = 1e-9  # of probabilities that should add up to 1
 
 
 class Table(eqx.Module):
-    """S states, A actions, up to K outcomes of each. Outcomes of probability 0 fill up the rows.
+    """An environment as its transition table: S states, A actions, up to K outcomes of each.
 
-    Arrays are NumPy's, in double precision whatever JAX computes in: a third is a third here, and
-    values without a limit need that.
-    limit: steps after which an episode is cut off; None if it is not. `start` is the law of the
-    first state.
+    Outcomes of probability 0 fill up the rows. Arrays are NumPy's, in double precision whatever JAX
+    computes in: a third is a third here, and values without a limit need that.
+
+    Parameters
+    ----------
+    transitions : mapping or sequence
+        transitions[s][a] lists the outcomes (probability, next state, reward, end), as
+        `env.unwrapped.P` of Gymnasium does.
+    start : array_like, shape (S,), or int
+        The law of the first state, or that state.
+    limit : int, optional
+        Steps after which an episode is cut off; None if it is not.
+    name : str
+        Of the environment.
+
+    Raises
+    ------
+    ValueError
+        If the transitions are no table of probabilities.
     """
 
     next: Int[np.ndarray, "s a k"]
@@ -66,18 +81,32 @@ class Table(eqx.Module):
 
     @property
     def states(self) -> int:
+        """S."""
         return self.next.shape[0]
 
     @property
     def actions(self) -> int:
+        """A."""
         return self.next.shape[1]
 
     @property
     def outcomes(self) -> int:
+        """K."""
         return self.next.shape[2]
 
     def limited(self, limit: int | None) -> "Table":
-        """The same with another step limit, or none."""
+        """The same table with another step limit.
+
+        Parameters
+        ----------
+        limit : int or None
+            Steps; None for no limit.
+
+        Returns
+        -------
+        Table
+            With it.
+        """
         other = object.__new__(Table)  # what was checked once is not checked again
         for field in dataclasses.fields(self):
             object.__setattr__(other, field.name, getattr(self, field.name))
@@ -87,8 +116,14 @@ class Table(eqx.Module):
         return other
 
     def reachable(self) -> np.ndarray:
-        """Which states an episode can get to, by any policy, and act in: the end of it is not one
-        of them. [S]
+        """Which states an episode can get to, by any policy, and act in.
+
+        The end of it is not one of them.
+
+        Returns
+        -------
+        ndarray of bool, shape (S,)
+            True for these.
         """
         seen = self.start > 0
         while True:

@@ -161,6 +161,20 @@ def learns_table(env_id: str, options: dict[str, Any] | None = None, **given: An
     """Whether `train` with these arguments learns a table.
 
     It does if the environment has a transition table and no setting of networks is given.
+
+    Parameters
+    ----------
+    env_id : str
+        The id of the environment.
+    options : dict, optional
+        For `gymnasium.make`.
+    **given
+        Other arguments of `train`.
+
+    Returns
+    -------
+    bool
+        Else it learns a network.
     """
     if any(given.get(name) is not None for name in OF_NETWORKS):
         return False
@@ -184,7 +198,29 @@ def train_table(
     workers: Any = None,
     options: dict[str, Any] | None = None,
 ) -> Trained:
-    """Learn a table: `train` for environments that have one; see there for the parameters."""
+    """Learn a table: `train` for environments that have one.
+
+    Parameters
+    ----------
+    env_id : str
+        The id of the environment.
+    generations : int
+        How long to learn.
+    popsize : int
+        Episodes in a generation.
+    seed, target, checkpoint, resume, progress, workers, options
+        As in `train`.
+
+    Returns
+    -------
+    Trained
+        As of `train`.
+
+    Raises
+    ------
+    ValueError
+        If the environment has no table, or an argument is not as described.
+    """
     generations = validate.count("generations", generations)
     popsize = validate.count("popsize", popsize, 2)
     seed, target = validate.count("seed", seed, 0), _target(target)
@@ -215,7 +251,24 @@ def learn(
     workers: Any = None,
     options: dict[str, Any] | None = None,
 ) -> Trained:
-    """Learn a network: `train` with all of its settings in one record; see there."""
+    """Learn a network: `train` with all of its settings in one record.
+
+    Parameters
+    ----------
+    env_id : str
+        The id of the environment.
+    settings : Settings
+        All of them.
+    network : equinox.Module, optional
+        As in `train`.
+    seed, target, checkpoint, resume, progress, workers, options
+        As in `train`.
+
+    Returns
+    -------
+    Trained
+        As of `train`.
+    """
     seed, target = validate.count("seed", seed, 0), _target(target)
     env = rollouts.load(env_id, workers=workers, **(options or {}))
     try:

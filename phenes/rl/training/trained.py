@@ -23,7 +23,13 @@ SLOWEST, FASTEST = 10, 50  # frames per second; viewers of GIFs do not go faster
 
 
 class Evaluation(NamedTuple):
-    """Returns of single episodes, their mean and its standard error."""
+    """Returns of single episodes, their mean and its standard error.
+
+    Parameters
+    ----------
+    returns : ndarray, shape (e,)
+        One for each episode.
+    """
 
     returns: Float[np.ndarray, " e"]
 

@@ -23,10 +23,18 @@ from phenes.search.gaussian import IsotropicGaussian
 
 
 class Trajectories(eqx.Module):
-    """policy: of all individuals, which differ in theta alone. env: something that plays,
-    `phenes.rl.rollouts.load("CartPole-v1")`.
+    """p_theta(x) of trajectories: the policy theta acts in an environment.
 
-    paired: individual i and i + N/2 (a mirrored pair) start from the same state.
+    Parameters
+    ----------
+    policy : Policy
+        Of all individuals, which differ in theta alone.
+    env : Rollouts
+        Something that plays, such as `phenes.rl.rollouts.load("CartPole-v1")`.
+    paired : bool
+        Individuals i and i + N/2 (a mirrored pair) start from the same state.
+    deterministic : bool
+        Individuals take their best action.
     """
 
     policy: Policy
@@ -44,7 +52,24 @@ class Trajectories(eqx.Module):
     def sample_some(
         self, key: PRNGKeyArray, theta: Float[Array, "k d"], own: Int[Array, " k"], n: int
     ) -> Trajectory:
-        """Individuals `own` of a population of n, as they are in the whole."""
+        """Trajectories of some individuals of a population, as they are in the whole.
+
+        Parameters
+        ----------
+        key : PRNGKey
+            Of the whole population.
+        theta : array, shape (K, D)
+            Theirs.
+        own : array of int, shape (K,)
+            Which individuals they are.
+        n : int
+            The size of the population.
+
+        Returns
+        -------
+        Trajectory
+            Of these K individuals.
+        """
         for_actions, for_start = jax.random.split(key)
         starts = individual_keys(for_start, own % (n // 2) if self.paired else own)
         keys = individual_keys(for_actions, own)
@@ -68,25 +93,57 @@ AT_ONCE = 20_000
 
 
 class ByTrajectory(eqx.Module):
-    """estimator(p, q, batch, w) -> g for `Trajectories` and `IsotropicGaussian` search with a fixed
-    spread (its part of g is 0).
+    """An estimator on trajectories: estimator(p, q, batch, w) -> gradient.
 
-    g is the plain gradient d E W(f) / d mean; `metric.natural` multiplies it by s^2.
+    For `Trajectories` and `IsotropicGaussian` search with a fixed spread (its part of the gradient
+    is 0). It is the plain gradient d E W(f) / d mean; `metric.natural` multiplies it by s^2.
     """
 
     @abc.abstractmethod
     def scores(
         self, p: Any, q: IsotropicGaussian, batch: Batch, weight: Float[Array, "n t"] | None = None
     ) -> Float[Array, "n d"]:
-        """The score of each individual. weight: of each step, which must depend on x (and on the
-        past) alone; None is 1.
+        """The score of each individual.
+
+        Parameters
+        ----------
+        p : Trajectories
+            The law of trajectories.
+        q : IsotropicGaussian
+            The search law.
+        batch : Batch
+            The population: theta [N, D], x a `Trajectory`, keys.
+        weight : array, shape (N, T), optional
+            Of each step; it must depend on x (and on the past) alone. 1 unless given.
+
+        Returns
+        -------
+        array, shape (N, D)
+            One row for each individual.
         """
 
     def contributions(
         self, p: Any, q: IsotropicGaussian, batch: Batch, w: Float[Array, " n"]
     ) -> Float[Array, "n d"]:
-        """w_i s_i of each individual; the gradient is their mean. An individual whose score is not
-        finite contributes nothing.
+        """What each individual contributes, w_i s_i; the gradient is their mean.
+
+        An individual whose score is not finite contributes nothing.
+
+        Parameters
+        ----------
+        p : Trajectories
+            The law of trajectories.
+        q : IsotropicGaussian
+            The search law.
+        batch : Batch
+            The population: theta [N, D], x a `Trajectory`, keys.
+        w : array, shape (N,)
+            Weights of the individuals.
+
+        Returns
+        -------
+        array, shape (N, D)
+            One row for each individual.
         """
         scores = self.scores(p, q, batch)
         return jnp.where(
@@ -96,7 +153,24 @@ class ByTrajectory(eqx.Module):
     def advance(
         self, p: Any, q: IsotropicGaussian, batch: Batch, w: Float[Array, " n"]
     ) -> "tuple[Float[Array, 'n d'], ByTrajectory]":
-        """What the individuals contribute, and the estimator after this generation: itself."""
+        """What the individuals contribute, and the estimator after this generation.
+
+        Parameters
+        ----------
+        p : Trajectories
+            The law of trajectories.
+        q : IsotropicGaussian
+            The search law.
+        batch : Batch
+            The population: theta [N, D], x a `Trajectory`, keys.
+        w : array, shape (N,)
+            Weights of the individuals.
+
+        Returns
+        -------
+        tuple of (array, ByTrajectory)
+            Contributions [N, D], and the estimator: itself if it does not learn.
+        """
         return self.contributions(p, q, batch, w), self
 
     def __call__(self, p: Any, q: Q, batch: Batch, w: Float[Array, " n"]) -> Q:
@@ -118,7 +192,24 @@ class LearningByTrajectory(ByTrajectory):
     def advance(
         self, p: Any, q: IsotropicGaussian, batch: Batch, w: Float[Array, " n"]
     ) -> "tuple[Float[Array, 'n d'], LearningByTrajectory]":
-        """What the individuals contribute, and the estimator with what it has learnt from them."""
+        """What the individuals contribute, and the estimator that has learnt from them.
+
+        Parameters
+        ----------
+        p : Trajectories
+            The law of trajectories.
+        q : IsotropicGaussian
+            The search law.
+        batch : Batch
+            The population: theta [N, D], x a `Trajectory`, keys.
+        w : array, shape (N,)
+            Weights of the individuals.
+
+        Returns
+        -------
+        tuple of (array, LearningByTrajectory)
+            Contributions [N, D] by what was known before, and the estimator after it.
+        """
         return self.contributions(p, q, batch, w), self.observe(p, q, batch)
 
     def step(self, p: Any, q: Q, batch: Batch, w: Float[Array, " n"]) -> tuple[Q, Self]:

@@ -78,7 +78,19 @@ class Sums(NamedTuple):
 
 
 class Credited(LearningByTrajectory):
-    """See `credited`. size: of the weights of a whole population, for a part of it."""
+    """The estimator that `credited` makes.
+
+    Parameters
+    ----------
+    estimator : ByTrajectory
+        The one whose steps are weighed.
+    discount, memory, standardise, by_step
+        See `credited`.
+    value : Value, optional
+        What was learnt of the expected reward; `start` makes room for it.
+    size : array, shape (), optional
+        Of the weights of a whole population, for a part of it.
+    """
 
     estimator: ByTrajectory
     discount: float = eqx.field(static=True)
@@ -100,10 +112,37 @@ class Credited(LearningByTrajectory):
         return self._with(inner, self._learnt(self.sums(p, q, batch)))
 
     def learnt(self, sums: Sums) -> "Credited":
-        """`observe`, of sums that were put together from parts."""
+        """The estimator after a generation of which sums are known: `observe`, in parts.
+
+        Parameters
+        ----------
+        sums : Sums
+            Added up over the parts of the population.
+
+        Returns
+        -------
+        Credited
+            With what it has learnt.
+        """
         return self._with(self.estimator, self._learnt(sums))
 
     def sums(self, p: Any, q: IsotropicGaussian, batch: Batch) -> Sums:
+        """What has to be known of a population to learn from it.
+
+        Parameters
+        ----------
+        p : Trajectories
+            The law of trajectories.
+        q : IsotropicGaussian
+            The search law.
+        batch : Batch
+            The population: theta [N, D], x a `Trajectory`, keys.
+
+        Returns
+        -------
+        Sums
+            Over these individuals; sums of parts can be added.
+        """
         value, x = self._value(), batch.x
         taken = x.mask.astype(q.mean.dtype)
         y = self.to_go(x, q.mean.dtype)
@@ -130,6 +169,20 @@ class Credited(LearningByTrajectory):
         return jax.tree.map(lambda a, b: jnp.where(good, a, b), new, value)
 
     def weights(self, p: Any, x: Trajectory) -> Float[Array, "n t"]:
+        """The weight of each step.
+
+        Parameters
+        ----------
+        p : Trajectories
+            The law of trajectories.
+        x : Trajectory
+            Of N individuals.
+
+        Returns
+        -------
+        array, shape (N, T)
+            Zeros where no step was taken.
+        """
         advantage = self._advantage(p, x)
         if not self.standardise:
             return advantage
@@ -159,7 +212,7 @@ class Credited(LearningByTrajectory):
     def contributions(
         self, p: Any, q: IsotropicGaussian, batch: Batch, w: Float[Array, " n"]
     ) -> Float[Array, "n d"]:
-        """The steps have their own weights; those of the population are not used."""
+        # the steps have their own weights; those of the population are not used
         weight = self.weights(p, batch.x)
         if self.by_step:
             return jnp.nan_to_num(
@@ -169,7 +222,18 @@ class Credited(LearningByTrajectory):
         return self.estimator.contributions(p, q, batch, weight[:, 0])
 
     def sized(self, size: Float[Array, ""]) -> "Credited":
-        """For a part of a population whose weights have this size."""
+        """The estimator for a part of a population.
+
+        Parameters
+        ----------
+        size : array, shape ()
+            Root mean square of the weights in the whole.
+
+        Returns
+        -------
+        Credited
+            Which divides by this size.
+        """
         return Credited(
             self.estimator,
             self.discount,
@@ -186,6 +250,20 @@ class Credited(LearningByTrajectory):
         )
 
     def to_go(self, x: Trajectory, dtype: Any) -> Float[Array, "n t"]:
+        """The discounted reward that followed each step.
+
+        Parameters
+        ----------
+        x : Trajectory
+            Of N individuals.
+        dtype : dtype
+            Of the result.
+
+        Returns
+        -------
+        array, shape (N, T)
+            Rewards that are no numbers count nothing.
+        """
         reward = jnp.where(x.mask & jnp.isfinite(x.reward), x.reward, 0.0).astype(dtype)
         return to_go(reward, self.discount)
 
@@ -221,14 +299,35 @@ def credited(
     standardise: bool = True,
     by_step: bool = True,
 ) -> Credited:
-    """`estimator` with the reward to go less its expectation as the weight of each step; the
-    weights of the population are not used.
+    """`estimator` with a weight for each step: the reward to go less its expectation.
 
-    As unbiased as the estimator for the gradient of E f, with discount 1 and standardise False.
-    standardise: divide by the root mean square of the weights, a bias of O(1/N). discount: below 1
-    it looks less far ahead, a bias for less variance. memory: the share of what was learnt of the
-    expected reward that is kept from generation to generation. by_step False: one weight for the
-    whole episode, its return less what was to be expected from its first state.
+    The weights of the population are not used. As unbiased as the estimator for the gradient of E
+    f, with discount 1 and standardise False.
+
+    Parameters
+    ----------
+    estimator : ByTrajectory
+        Such as `mix()`.
+    discount : float
+        In (0, 1]. Below 1 it looks less far ahead, a bias for less variance.
+    memory : float
+        In [0, 1): the share of what was learnt of the expected reward that is kept from generation
+        to generation.
+    standardise : bool
+        Divide by the root mean square of the weights, a bias of O(1/N).
+    by_step : bool
+        Else one weight for the whole episode: its return less what was to be expected from its
+        first state.
+
+    Returns
+    -------
+    Credited
+        An estimator that learns.
+
+    Raises
+    ------
+    ValueError
+        If the estimator is none of trajectories, or discount or memory are not in their ranges.
     """
     if not isinstance(estimator, ByTrajectory):
         raise ValueError(f"estimator must be one of trajectories, such as mix(), got {estimator!r}")

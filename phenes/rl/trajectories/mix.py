@@ -24,7 +24,13 @@ STATES = 32
 
 
 class Mix(ByTrajectory):
-    """See `mix`."""
+    """The estimator that `mix` makes.
+
+    Parameters
+    ----------
+    states : int
+        So many of a trajectory stand for all of it in A.
+    """
 
     states: int = eqx.field(static=True)
 
@@ -44,16 +50,36 @@ class Mix(ByTrajectory):
 
 
 def mix(states: int = STATES) -> Mix:
-    """Unbiased, whatever the policy. states: so many of a trajectory stand for all of it in A.
+    """The information mix with the whole matrix A; unbiased, whatever the policy.
 
     Far from linear, s_p has more variance than its model J~'J~: on long episodes the mix may then
     be worse than s_q (see `guarded_mix`).
+
+    Parameters
+    ----------
+    states : int
+        So many of a trajectory stand for all of it in A.
+
+    Returns
+    -------
+    Mix
+        An estimator.
     """
     return Mix(_validate.count("states", states))
 
 
 class GuardedMix(LearningByTrajectory):
-    """See `guarded_mix`."""
+    """The estimator that `guarded_mix` makes.
+
+    Parameters
+    ----------
+    states, memory
+        See `guarded_mix`.
+    excess : array, optional
+        Running mean of v, one for each parameter array.
+    mass : array, shape (), optional
+        How much of it is data.
+    """
 
     states: int = eqx.field(static=True)
     memory: float = eqx.field(static=True)
@@ -123,11 +149,22 @@ class GuardedMix(LearningByTrajectory):
 
 
 def guarded_mix(states: int = STATES, memory: float = 0.9) -> GuardedMix:
-    """`mix` with what s_p varies beyond its linear model, v = mean square of (J_i - J_m)'e for each
-    parameter array, counted as noise.
+    """`mix` with what s_p varies beyond its linear model counted as noise.
 
-    v is learnt from past generations, so that it stays unbiased; before the first it is the
-    genotype score.
+    v = mean square of (J_i - J_m)'e for each parameter array is learnt from past generations, so
+    that the mix stays unbiased; before the first it is the genotype score.
+
+    Parameters
+    ----------
+    states : int
+        So many of a trajectory stand for all of it in A.
+    memory : float
+        The share of v that is kept from generation to generation.
+
+    Returns
+    -------
+    GuardedMix
+        An estimator that learns.
     """
     return GuardedMix(_validate.count("states", states), memory)
 
@@ -136,7 +173,13 @@ STATES = 50
 
 
 class Linearised(ByTrajectory):
-    """See `linearised`."""
+    """The estimator that `linearised` makes.
+
+    Parameters
+    ----------
+    states, every_step
+        See `linearised`.
+    """
 
     states: int = eqx.field(static=True)
     every_step: bool = eqx.field(static=True)
@@ -157,11 +200,21 @@ class Linearised(ByTrajectory):
 
 
 def linearised(states: int = STATES, every_step: bool = True) -> Linearised:
-    """BIASED, a little where the policy is nearly linear within the spread of the search, and of
-    the smallest variance there is.
+    """The mix for a policy that is linear in theta; BIASED, and of the smallest variance.
 
-    states: so many of a trajectory stand for all of it in A. every_step: the score takes all steps;
-    else it takes the same few, which leaves g no direction in which A cannot damp it: for long
-    episodes.
+    The bias is little where the policy is nearly linear within the spread of the search.
+
+    Parameters
+    ----------
+    states : int
+        So many of a trajectory stand for all of it in A.
+    every_step : bool
+        The score takes all steps; else it takes the same few, which leaves g no direction in which
+        A cannot damp it: for long episodes.
+
+    Returns
+    -------
+    Linearised
+        An estimator.
     """
     return Linearised(_validate.count("states", states), every_step)

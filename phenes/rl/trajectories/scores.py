@@ -13,7 +13,8 @@ from phenes.search.gaussian import IsotropicGaussian
 
 
 class Genotype(ByTrajectory):
-    """s_q = (theta_i - m) / s^2: the evolution strategy, which looks at the return alone.
+    """s_q = (theta_i - m) / s^2, the evolution strategy: it looks at the return alone.
+
     Unbiased.
     """
 
@@ -45,11 +46,10 @@ class Reparameterised(ByTrajectory):
 
 
 class ScoreAtMean(ByTrajectory):
-    """sum_t d log pi(a_t | s_t) / d theta at the mean m, for actions that theta_i took: the paper's
-    text (erratum 17).
+    """sum_t d log pi(a_t | s_t) / d theta at the mean m: the paper's text (erratum 17).
 
-    BIASED, by many times the gradient on long episodes, and here because the paper's experiments
-    are.
+    The actions are those that theta_i took. BIASED, by many times the gradient on long episodes,
+    and here because the paper's experiments are.
     """
 
     def scores(

@@ -19,8 +19,14 @@ from phenes.search.gaussian import IsotropicGaussian
 
 
 class Signal(NamedTuple):
-    """size: |E g|^2, may come out negative. second: E|g|^2. Both can be averaged over generations
-    before they are divided.
+    """Estimates of |E g|^2 and E|g|^2, to be averaged over generations before they are divided.
+
+    Parameters
+    ----------
+    size : array, shape ()
+        |E g|^2; may come out negative.
+    second : array, shape ()
+        E|g|^2.
     """
 
     size: Float[Array, ""]
@@ -28,12 +34,27 @@ class Signal(NamedTuple):
 
     @property
     def fraction(self) -> Float[Array, ""]:
+        """The share of signal, size / second."""
         return self.size / jnp.where(self.second > 0, self.second, 1.0)
 
 
 def signal(contributions: Float[Array, "n d"], paired: bool = False) -> Signal:
-    """g is the mean of the contributions. Products of different individuals have mean |E g|^2;
-    mirrored pairs count as one.
+    """How much of a gradient is signal, without bias.
+
+    The gradient is the mean of the contributions. Products of different individuals have mean |E
+    g|^2.
+
+    Parameters
+    ----------
+    contributions : array, shape (N, D)
+        Of the individuals.
+    paired : bool
+        Individuals i and i + N/2 are a mirrored pair, and count as one.
+
+    Returns
+    -------
+    Signal
+        Of this population.
     """
     each = (
         contributions.reshape(2, -1, contributions.shape[1]).mean(axis=0)
@@ -50,8 +71,21 @@ def signal(contributions: Float[Array, "n d"], paired: bool = False) -> Signal:
 def agreement(
     a: Float[Array, "n d"], b: Float[Array, "n d"], paired: bool = False
 ) -> Float[Array, ""]:
-    """E g_a . E g_b without bias: products of what different individuals contribute to one and to
-    the other.
+    """E g_a . E g_b of two estimators on the same population, without bias.
+
+    The mean of products of what different individuals contribute to one and to the other.
+
+    Parameters
+    ----------
+    a, b : array, shape (N, D)
+        Contributions to both.
+    paired : bool
+        As in `signal`.
+
+    Returns
+    -------
+    array, shape ()
+        The estimate.
     """
     if paired:
         a, b = (c.reshape(2, -1, c.shape[1]).mean(axis=0) for c in (a, b))
@@ -88,7 +122,15 @@ class Measured(eqx.Module):
 
 
 class BySignal(LearningByTrajectory):
-    """See `by_signal`."""
+    """The estimator that `by_signal` makes.
+
+    Parameters
+    ----------
+    candidates, memory
+        See `by_signal`.
+    seen : Signal, optional
+        Running means, one entry for each candidate.
+    """
 
     candidates: tuple[ByTrajectory, ...]
     memory: float = eqx.field(static=True)
@@ -100,7 +142,13 @@ class BySignal(LearningByTrajectory):
         return BySignal(ready, self.memory, Signal(zero, zero))
 
     def choice(self) -> Int[Array, ""]:
-        """The number of the candidate that is used next; the first, before anything is known."""
+        """Which candidate is used next.
+
+        Returns
+        -------
+        array of int, shape ()
+            Its number; the first, before anything is known.
+        """
         return jnp.argmax(self._seen().fraction)
 
     def scores(
@@ -118,10 +166,26 @@ class BySignal(LearningByTrajectory):
     def advance(
         self, p: Any, q: IsotropicGaussian, batch: Batch, w: Float[Array, " n"]
     ) -> tuple[Float[Array, "n d"], "BySignal"]:
-        """All of them once: the contributions of the one that is used, and what was learnt of all.
+        """All candidates once: contributions of the one in use, and what was learnt of all.
 
         Its scale is that of the past as well: an optimiser that adapts to the size of the gradient
         does not notice a change of estimator.
+
+        Parameters
+        ----------
+        p : Trajectories
+            The law of trajectories.
+        q : IsotropicGaussian
+            The search law.
+        batch : Batch
+            The population: theta [N, D], x a `Trajectory`, keys.
+        w : array, shape (N,)
+            Weights of the individuals.
+
+        Returns
+        -------
+        tuple of (array, BySignal)
+            Contributions [N, D], and the estimator after this generation.
         """
         seen = self._seen()
         results = [c.advance(p, q, batch, w) for c in self.candidates]
@@ -150,10 +214,26 @@ class BySignal(LearningByTrajectory):
 
 
 def by_signal(*candidates: ByTrajectory, memory: float = 0.9) -> BySignal:
-    """The candidate with the largest |E g|^2 / E|g|^2, as a running mean with this `memory` of past
-    generations.
+    """The candidate whose gradients had the largest share of signal so far.
 
     It does not see a bias: candidates that have one should be few, and their bias small.
+
+    Parameters
+    ----------
+    *candidates : ByTrajectory
+        Two or more.
+    memory : float
+        Of past generations, in the running mean of |E g|^2 and E|g|^2.
+
+    Returns
+    -------
+    BySignal
+        An estimator that learns.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two, or one is no estimator on trajectories.
     """
     if len(candidates) < 2 or not all(isinstance(c, ByTrajectory) for c in candidates):
         raise ValueError(

@@ -36,7 +36,13 @@ from phenes.search.gaussian import IsotropicGaussian
 
 
 class CurvedMix(ByTrajectory):
-    """See `curved_mix`."""
+    """The estimator that `curved_mix` makes.
+
+    Parameters
+    ----------
+    states, probes
+        See `curved_mix`.
+    """
 
     states: int = eqx.field(static=True)
     probes: int = eqx.field(static=True)
@@ -96,10 +102,20 @@ def _traces(
 
 
 def curved_mix(states: int = STATES, probes: int = 1) -> CurvedMix:
-    """Unbiased, whatever the policy, and of all unbiased estimators the one with the smallest
-    variance where episodes are long.
+    """The mix with A where the policy acted; unbiased, whatever the policy.
 
-    states: so many of a trajectory stand for all of it in A. probes: random directions for the
-    divergence.
+    Of all unbiased estimators the one with the smallest variance where episodes are long.
+
+    Parameters
+    ----------
+    states : int
+        So many of a trajectory stand for all of it in A.
+    probes : int
+        Random directions for the divergence.
+
+    Returns
+    -------
+    CurvedMix
+        An estimator.
     """
     return CurvedMix(_validate.count("states", states), _validate.count("probes", probes))
