@@ -67,6 +67,8 @@ def methods(cls: type) -> Iterator[tuple[str, Any]]:
         home = next((base for base in cls.__mro__ if name in vars(base)), object)
         if name.startswith("_") or not home.__module__.startswith("phenes"):
             continue
+        if name in getattr(cls, "__dataclass_fields__", ()):  # the default of a field
+            continue
         value = inspect.getattr_static(cls, name)
         value = getattr(value, "__func__", value)  # of class and static methods
         if inspect.isfunction(value) or isinstance(value, property):
@@ -74,7 +76,9 @@ def methods(cls: type) -> Iterator[tuple[str, Any]]:
 
 
 def parameters(value: Any) -> list[str]:
-    """The names that a call may give, or [] where there is no signature."""
+    """The names that a call may give, or [] where there is no signature or nothing to call."""
+    if getattr(value, "_is_protocol", False):
+        return []
     try:
         found = inspect.signature(value).parameters.values()
     except (TypeError, ValueError):

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from phenes.rl import policies, rollouts, training
-from phenes.rl.problems.network import LOOKS, GenerationStep, NetworkProblem
+from phenes.rl.problems import network
+from phenes.rl.problems.network import LOOKS, Answer, GenerationStep, NetworkProblem
 from phenes.rl.training.checkpoint import Checkpoint
 from phenes.rl.training.loop import run
 from phenes.rl.trajectories import (
@@ -88,6 +89,17 @@ def test_an_earlier_policy_is_judged_and_returned_with_its_own_scale(monkeypatch
         np.testing.assert_array_equal(scale.var, looked[0].scale.var)
     assert float(looked[0].scale.count) < float(looked[2].scale.count)
     assert np.any(looked[0].scale.mean != looked[2].scale.mean)
+
+
+def test_a_look_is_with_the_scale_of_the_answer(monkeypatch):
+    env = rollouts.load("CartPole-v1", **SHORT)
+    step = GenerationStep(training.Settings(ESTIMATOR), env, jax.random.key(0))
+    problem = NetworkProblem(step, *policies.policy(jax.random.key(1), env.spaces, (8,)))
+    played = []
+    monkeypatch.setattr(network, "_few", lambda env, key, policy, theta: played.append(policy) or 1)
+    other = policies.Normaliser(jnp.ones(()), jnp.full(4, 3.0), jnp.ones(4))
+    problem.look(Answer(problem.theta, other), 5, 2 * LOOKS)
+    assert [policy.scale is other for policy in played] == [True, True]
 
 
 def test_the_batch_that_the_strategy_is_told_holds_trajectories(monkeypatch):
