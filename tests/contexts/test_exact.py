@@ -2,6 +2,8 @@
 enumerated.
 """
 
+import functools
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -14,6 +16,7 @@ import phenes
 from phenes import contexts, estimators, search
 from phenes.batch import Batch
 from phenes.contexts import Answer, AnswerLogits
+from phenes.diagnostics import individual_scores
 from tests.laws.statistics import once
 
 from . import enumerable as small
@@ -27,35 +30,35 @@ TOLERANCE = {"rtol": 1e-9, "atol": 1e-11}
 
 
 @pytest.mark.parametrize("name", POLICIES)
-def test_phenotype_of_a_dirichlet_policy(name):
-    q = POLICIES[name]
-    x, probability, c = once(small.all_answers)(q)
-    f = small.WORTH[c, x.answer]
-    got = small.mean_estimate(
-        estimators.phenotype, contexts.Draw(), q, small.batch_of(x), probability, f
-    )
-    np.testing.assert_allclose(got, small.exact(q, small.WORTH), **TOLERANCE)
+def test_estimates_of_a_dirichlet_policy(name):
+    """Both means are the gradient, and the score of the phenotype is that of the genotype given x.
 
-
-@pytest.mark.parametrize("name", POLICIES)
-def test_genotype_of_a_dirichlet_policy(name):
-    """Its score is affine in theta, so its mean given x is the score at E[theta | x] =
+    The score of the genotype is affine in theta, so its mean given x is the score at E[theta | x] =
     digamma(alpha + e_x) - digamma(A + 1).
     """
-    q, p = POLICIES[name], contexts.Draw()
-    x, probability, c = once(small.all_answers)(q)
+    p = contexts.Draw()
 
-    def expected_leaning(x):
-        alpha = p.posterior(q, x).law.alpha
-        return AnswerLogits(x.context, digamma(alpha) - digamma(jnp.sum(alpha)))
+    @once
+    def everything(q):
+        x, probability, c = small.all_answers(q)
 
-    batch = Batch(theta=once(jax.vmap(expected_leaning))(x), x=x)
-    rows = [small.scores(e, p, q, batch) for e in (estimators.genotype, estimators.phenotype)]
+        def expected_theta(x):
+            alpha = p.posterior(q, x).law.alpha
+            return AnswerLogits(x.context, digamma(alpha) - digamma(jnp.sum(alpha)))
+
+        batch = Batch(theta=jax.vmap(expected_theta)(x), x=x)
+        both = (estimators.genotype, estimators.phenotype)
+        w = x.answer.size * probability * small.WORTH[c, x.answer]
+        return (
+            [individual_scores(e, p, q, batch) for e in both],
+            [e(p, q, batch, w) for e in both],
+            eqx.filter_grad(small.expected)(q, small.WORTH),
+        )
+
+    rows, got, exact = everything(POLICIES[name])
     np.testing.assert_allclose(*rows, **TOLERANCE)
-    got = small.mean_estimate(
-        estimators.genotype, p, q, batch, probability, small.WORTH[c, x.answer]
-    )
-    np.testing.assert_allclose(got, small.exact(q, small.WORTH), **TOLERANCE)
+    for each in got:
+        np.testing.assert_allclose(small.flat(each), small.flat(exact), **TOLERANCE)
 
 
 def test_the_score_of_a_table_is_that_of_erratum_10():
@@ -82,19 +85,22 @@ def test_the_score_of_a_table_is_that_of_erratum_10():
     assert np.abs(jnp.tensordot(probability, printed, axes=1)).max() > 0.05
 
 
-@pytest.mark.parametrize(
-    "estimator", [estimators.genotype, estimators.phenotype], ids=["genotype", "phenotype"]
-)
-@pytest.mark.parametrize("seed", [0, 1])
-def test_mixture_of_experts(estimator, seed):
+def test_mixture_of_experts():
     """Gradients of gate and experts, over all contexts, experts and answers."""
-    q = small.mixture(seed)
-    theta, probability, c = once(small.all_said)(q)
-    batch = Batch(theta=theta, x=Answer(theta.context, theta.answer))
-    got = small.mean_estimate(
-        estimator, contexts.HiddenExpert(), q, batch, probability, small.WORTH[c, theta.answer]
-    )
-    np.testing.assert_allclose(got, small.exact(q, small.WORTH), **TOLERANCE)
+
+    @once
+    def everything(q):
+        theta, probability, c = small.all_said(q)
+        batch = Batch(theta=theta, x=Answer(theta.context, theta.answer))
+        w = theta.answer.size * probability * small.WORTH[c, theta.answer]
+        both = (estimators.genotype, estimators.phenotype)
+        got = [e(contexts.HiddenExpert(), q, batch, w) for e in both]
+        return got, eqx.filter_grad(small.expected)(q, small.WORTH)
+
+    for seed in (0, 1):
+        got, exact = everything(small.mixture(seed))
+        for each in got:
+            np.testing.assert_allclose(small.flat(each), small.flat(exact), **TOLERANCE)
 
 
 def test_the_gate_sums_over_experts_as_in_erratum_11():
@@ -141,6 +147,7 @@ def test_posterior_times_marginal_is_the_joint(q, p):
 NODES, NODE_WEIGHTS = np.polynomial.hermite_e.hermegauss(80)
 
 
+@functools.cache
 def weights_problem():
     """A network of one weight, all contexts and answers at all nodes of a quadrature over that
     weight.
