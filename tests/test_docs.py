@@ -78,7 +78,8 @@ def test_every_figure_has_a_script_and_every_script_a_page():
 def test_the_tests_that_pages_name_exist():
     root = DOCS.parent
     named = re.findall(
-        r"`(tests/[\w/]+\.py)(?:::(\w+))?`", "".join(page.read_text() for page in DOCS.glob("*.md"))
+        r"`((?:lab/)?tests/[\w/]+\.py)(?:::(\w+))?`",
+        "".join(page.read_text() for page in DOCS.glob("*.md")),
     )
     assert len(named) > 20
     missing = [

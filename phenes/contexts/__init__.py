@@ -1,7 +1,7 @@
 """Contextual optimisation under input uncertainty (the paper's appendix B).
 
 A context c comes, an answer x is given, f(x, c) comes back. The context rides in theta and in x;
-its law carries no psi, so problem, estimators, strategy and loop are those of the whole library.
+its law carries no psi, so problem, estimators, strategy and loop are those of the whole library::
 
     source = contexts.Cases(rows, labels)              # what comes; labels are for f only
     problem = phenes.OIU(contexts.Draw(), contexts.is_correct)   # f sees Answer(context, answer)
