@@ -1,3 +1,4 @@
+# pyright: reportUnknownMemberType=false
 """A branch for what seldom happens, which stays a branch under `jax.vmap`.
 
 `lax.cond` under vmap computes both sides for everybody. An eigendecomposition that one run in a
@@ -24,15 +25,27 @@ def cond_rare(
     """
 
     @custom_vmap
-    def call(*args):
-        return lax.cond(needed(*args), rare, common, *args)
+    def call(*args: Any) -> Any:
+        return lax.cond(needed(*args), rare, common, *args)  # pyright: ignore[reportUnknownVariableType]  # lax.cond's own
 
     @call.def_vmap
-    def _(_, batched, *args):
+    def _(_: int, batched: Any, *args: Any) -> tuple[Any, Any]:  # pyright: ignore[reportUnusedFunction]  # registered
         # what all share stays shared: work that depends on it alone is done once
-        axes = jax.tree.map(lambda is_batched: 0 if is_batched else None, tuple(batched))
+        axes = jax.tree.map(_axis, tuple(batched))
         some, rare_all, common_all = (jax.vmap(f, in_axes=axes) for f in (needed, rare, common))
-        out = cond_rare(lambda *a: jnp.any(some(*a)), rare_all, common_all)(*args)
-        return out, jax.tree.map(lambda _: True, out)
+
+        def anybody(*args: Any) -> Any:
+            return jnp.any(some(*args))
+
+        out = cond_rare(anybody, rare_all, common_all)(*args)
+        return out, jax.tree.map(_is_batched, out)
 
     return call
+
+
+def _axis(is_batched: bool) -> int | None:
+    return 0 if is_batched else None
+
+
+def _is_batched(leaf: Any) -> bool:
+    return True

@@ -1,38 +1,55 @@
 """The one record that flows: a population, what became of it, and what it was worth."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from phenes._trees import rows
+from phenes.protocols import HasSampleAll, InputLaw, Tree, Weighting
+
 
 class Batch(NamedTuple):
-    """N individuals. Fields are filled in from left to right as the generation proceeds.
+    """N individuals; fields are filled in from left to right as the generation proceeds.
 
-    theta: intended [N, ...]; x: realised [N, ...], NaN where not measured; f: values [N] or [N, R],
-    maximised; xi: the randomness that q pushed to theta; key: randomness for estimators that draw.
+    Parameters
+    ----------
+    theta : tree of arrays, shape [N, ...]
+        What was intended.
+    x : tree of arrays, shape [N, ...] or [N, R, ...], optional
+        What was realised, NaN where not measured.
+    f : array, shape [N] or [N, R], optional
+        Values, maximised.
+    xi : tree of arrays, shape [N, ...], optional
+        The randomness that q pushed to theta.
+    key : key, optional
+        Randomness for estimators that draw.
+
+    Examples
+    --------
+    >>> phenes.Batch(theta=jnp.zeros((10, 3)))._replace(f=jnp.ones(10)).f.shape
+    (10,)
     """
 
-    theta: Any
-    x: Any = None
-    f: Any = None
-    xi: Any = None
-    key: Any = None
+    theta: Tree
+    x: Tree = None
+    f: Tree = None
+    xi: Tree = None
+    key: Tree = None
 
 
-def weigh(weighting, f: Float[Array, "n *r"]) -> Float[Array, " n"]:
-    """w[N]. Of R evaluations at one theta, each is weighed in the whole population and then
-    averaged (docs/parts/inputs.md).
+def weigh(weighting: Weighting, f: Float[Array, "n *r"]) -> Float[Array, " n"]:
+    """w[N]; of R evaluations at one theta, each is weighed among all and then averaged.
+
+    docs/parts/inputs.md.
     """
-    return jnp.mean(weighting(f.reshape(-1)).reshape(f.shape[0], -1), axis=1)
+    weights = weighting(f.reshape(-1))
+    return jnp.mean(weights.reshape(f.shape[0], -1), axis=1)
 
 
-def realise(p: Any, key: PRNGKeyArray, theta: Any) -> Any:
-    """x_i ~ p_theta_i for a population. The random numbers of individual i do not depend on the
-    size of the population.
-    """
-    if hasattr(p, "sample_all"):
+def realise(p: InputLaw, key: PRNGKeyArray, theta: Tree) -> Tree:
+    """x_i ~ p_theta_i; the randomness of individual i does not depend on the number of rows."""
+    if isinstance(p, HasSampleAll):
         return p.sample_all(key, theta)
-    n = jax.tree.leaves(theta)[0].shape[0]
-    return jax.vmap(p.sample)(jax.random.split(key, n), theta)
+    return jax.vmap(p.sample)(jax.random.split(key, rows(theta)), theta)

@@ -1,3 +1,4 @@
+# pyright: reportUnknownMemberType=false
 """Covariance matrices of three shapes, each as cheap as its structure allows.
 
 `Diagonal` (one number or d of them), `LowRank` (diagonal plus a few shared directions) and `Dense`.
@@ -11,8 +12,10 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
+from numpy.typing import ArrayLike
 
 from phenes import _arrays, _validate
+from phenes._jax import cholesky, diagonal
 from phenes._random import normal
 from phenes.triangular import inverse_lower
 
@@ -50,15 +53,14 @@ class Diagonal(eqx.Module):
         return type(self)(self.var * factor)
 
     def masked(self, mask: Array) -> "Diagonal":
-        """Unit variance, uncorrelated, where `mask` is False: those coordinates then carry
-        nothing.
-        """
+        """Unit variance, uncorrelated, where `mask` is False: those coordinates carry nothing."""
         return Diagonal(jnp.where(mask, self.var, 1.0))
 
 
 class LowRank(eqx.Module):
-    """diag(var) + factor factor': independent errors and k shared ones (a batch, a temperature, a
-    mis-set zero).
+    """diag(var) + factor factor': independent errors and k shared ones.
+
+    A shared one is a batch, a temperature, a mis-set zero.
     """
 
     var: Float[Array, ""] | Float[Array, " d"]
@@ -86,9 +88,8 @@ class LowRank(eqx.Module):
         return base.solve(r - inner @ self.factor.T)
 
     def logdet(self, d: int) -> Float[Array, ""]:
-        return Diagonal(self.var).logdet(d) + 2 * jnp.sum(
-            jnp.log(jnp.diagonal(self._capacitance()))
-        )
+        pivots = diagonal(self._capacitance())
+        return Diagonal(self.var).logdet(d) + 2 * jnp.sum(jnp.log(pivots))
 
     def inverse(self, d: int) -> Float[Array, "d d"]:
         return self.solve(jnp.eye(d, dtype=self.factor.dtype))
@@ -108,12 +109,14 @@ class LowRank(eqx.Module):
         """Lower Cholesky factor of I + U' D^-1 U."""
         d, k = self.factor.shape
         scaled = self.factor / self.vector(d)[:, None]
-        return jnp.linalg.cholesky(jnp.eye(k, dtype=self.factor.dtype) + self.factor.T @ scaled)
+        inner = jnp.eye(k, dtype=self.factor.dtype) + self.factor.T @ scaled
+        return cholesky(inner)
 
 
 class Dense(eqx.Module):
-    """A full matrix, its lower Cholesky factor L and L^-1, each computed once (and, under jit, only
-    if it is used).
+    """A full matrix, its lower Cholesky factor L and L^-1.
+
+    Each is computed once, and, under jit, only if it is used.
 
     Products with L^-1 stand in for triangular solves: as accurate, and many right-hand sides become
     one matrix product, where the solver of LAPACK starts threads that get in each other's way on a
@@ -125,9 +128,9 @@ class Dense(eqx.Module):
     whitener: Float[Array, "d d"]
 
     def __init__(self, full: Float[Array, "d d"]):
-        self.full = full
-        self.root = jnp.linalg.cholesky(full)
-        self.whitener = inverse_lower(self.root)
+        root = cholesky(full)
+        self.full, self.root = full, root
+        self.whitener = inverse_lower(root)
 
     def matrix(self, d: int) -> Float[Array, "d d"]:
         return self.full
@@ -142,7 +145,7 @@ class Dense(eqx.Module):
         return (r @ self.whitener.T) @ self.whitener
 
     def logdet(self, d: int) -> Float[Array, ""]:
-        return 2 * jnp.sum(jnp.log(jnp.diagonal(self.root)))
+        return 2 * jnp.sum(jnp.log(diagonal(self.root)))
 
     def inverse(self, d: int) -> Float[Array, "d d"]:
         return self.whitener.T @ self.whitener
@@ -174,10 +177,8 @@ def add(a: Covariance, b: Covariance, d: int) -> Covariance:
     return Diagonal(a.var + b.var)
 
 
-def as_covariance(name: str, value: object, strict: bool = True) -> Covariance:
-    """Noise as people state it: a standard deviation, one for each coordinate, a covariance matrix,
-    or a `Covariance`.
-    """
+def as_covariance(name: str, value: ArrayLike | Covariance, strict: bool = True) -> Covariance:
+    """Noise as people state it: standard deviations, a covariance matrix, or a `Covariance`."""
     if isinstance(value, Diagonal | LowRank | Dense):
         return value
     array = _arrays.as_float(name, value)
@@ -190,9 +191,31 @@ def as_covariance(name: str, value: object, strict: bool = True) -> Covariance:
     return Diagonal(_arrays.positive(name, array, strict=strict) ** 2)
 
 
-def shared_errors(std: object, factor: object) -> LowRank:
-    """Independent errors `std` (scalar or [d]) plus shared ones: column k of `factor` [d, k] is one
-    standard deviation of the k-th.
+def shared_errors(std: ArrayLike, factor: ArrayLike) -> LowRank:
+    """Independent errors plus shared ones: a scale for `GaussianNoise`.
+
+    Parameters
+    ----------
+    std : array_like, shape [] or [d]
+        Standard deviation of the error that each coordinate has to itself.
+    factor : array_like, shape [d, k]
+        Column k is one standard deviation of the k-th shared error.
+
+    Returns
+    -------
+    LowRank
+        diag(std^2) + factor factor'.
+
+    Raises
+    ------
+    ValueError
+        If factor is no matrix, or std not positive or of another size.
+
+    Examples
+    --------
+    >>> scale = phenes.inputs.shared_errors(0.1, jnp.ones((3, 1)))
+    >>> phenes.inputs.GaussianNoise(scale).cov.matrix(3).shape
+    (3, 3)
     """
     own = _arrays.positive("std", std)
     columns = _arrays.as_float("factor", factor)

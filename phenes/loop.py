@@ -1,5 +1,8 @@
-"""The loop: `run` when f is written in JAX (one compiled scan), `run_host` for any Python function.
-The same strategy, the same numbers.
+# pyright: reportUnknownMemberType=false
+"""The loop of `es`: `run` when f is written in JAX, `run_host` for any Python function.
+
+`run` is one compiled scan, `run_host` calls f from Python; the same strategy, the same numbers.
+They are to `es` what `phenes.minimize` is to the adaptive search, with which they share no code.
 """
 
 from collections.abc import Callable
@@ -11,109 +14,200 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jaxtyping import Array, Float, Int, PRNGKeyArray
+from numpy.typing import NDArray
 
 from phenes import _validate
+from phenes._trees import joined, split_arrays, stack, take
 from phenes.batch import Batch, realise
-from phenes.protocols import HasRepeats
+from phenes.protocols import HasRepeats, InputLaw, SearchLaw, Tree
 from phenes.strategy import Info, State, Strategy, generation_keys
+
+Objective = Callable[[Tree], Any]
 
 
 class OIU(eqx.Module):
-    """Optimisation under input uncertainty: maximise E f(x), x ~ p_theta. `f` takes one x and
-    returns a number.
+    """Optimisation under input uncertainty: maximise E f(x), x ~ p_theta.
+
+    Parameters
+    ----------
+    p : InputLaw
+        What the world does with an intention.
+    f : callable
+        (x of one individual) -> a number; written in JAX for `run`, any Python for `run_host`.
+
+    Raises
+    ------
+    ValueError
+        If p lacks sample or log_prob, or f is no function.
+
+    Examples
+    --------
+    >>> problem = phenes.OIU(phenes.inputs.GaussianNoise(0.1), lambda x: -jnp.sum(x**2))
     """
 
-    p: Any
-    f: Callable[[Any], Any]
+    p: InputLaw
+    f: Objective
 
-    def __init__(self, p, f):
-        self.p = _validate.instance(
-            "p", p, ("sample", "log_prob"), "phenes.inputs.GaussianNoise(0.1)"
-        )
+    def __init__(self, p: InputLaw, f: Objective):
+        example = "phenes.inputs.GaussianNoise(0.1)"
+        self.p = _validate.instance("p", p, ("sample", "log_prob"), example)
         self.f = _validate.function("f", f, "lambda x: -jnp.sum(x**2)")
+
+    @property
+    def axes(self) -> int:
+        """Axes before those of one x: individuals, and repeats where p has them."""
+        return 2 if isinstance(self.p, HasRepeats) else 1
 
     def realise(self, key: PRNGKeyArray, generation: Int[Array, ""], batch: Batch) -> Batch:
         """x_i ~ p_theta_i."""
         return batch._replace(x=realise(self.p, generation_keys(key, generation).x, batch.theta))
 
-    def evaluate(self, x: Any) -> Float[Array, "n *r"]:
+    def evaluate(self, x: Tree) -> Float[Array, "n *r"]:
+        """f of every x."""
         each = jax.vmap(self.f)
-        return jax.vmap(each)(x) if isinstance(self.p, HasRepeats) else each(x)
+        return jax.vmap(each)(x) if self.axes == 2 else each(x)
 
 
 def run(
     key: PRNGKeyArray,
     problem: OIU,
     strategy: Strategy,
-    q0: Any,
+    q0: SearchLaw | State,
     steps: int,
-    report: Callable[[State, Batch], Any] | None = None,
+    report: Callable[[State, Batch], Tree] | None = None,
 ) -> tuple[State, Any]:
-    """`steps` generations as one `lax.scan`; jit it, vmap it over keys. `q0` is a search law to
-    start from, or a State to go on from.
+    """Generations of a strategy as one `lax.scan`; jit it, vmap it over keys.
 
-    Returns the last state and the Info of all generations, stacked; with `report`, (Info,
-    report(state, batch)) of each.
+    Parameters
+    ----------
+    key : key
+        Randomness of the run.
+    problem : OIU
+        p, and f written in JAX.
+    strategy : Strategy
+        From `es`.
+    q0 : SearchLaw or State
+        A search law to start from, or a state to go on from.
+    steps : int
+        Number of generations.
+    report : callable, optional
+        (state, batch) -> anything to keep of each generation.
+
+    Returns
+    -------
+    state : State
+        After the last generation.
+    infos : Info
+        Of all generations, stacked; with `report` the pair (Info, what it returned), stacked.
+
+    Raises
+    ------
+    ValueError
+        If steps is no positive integer.
+
+    Examples
+    --------
+    >>> p, q = phenes.inputs.GaussianNoise(0.1), phenes.search.IsotropicGaussian(jnp.ones(2), 0.5)
+    >>> parts = phenes.estimators.phenotype, phenes.weightings.standardise, optax.sgd(0.1)
+    >>> strategy, problem = phenes.es(p, *parts, popsize=20), phenes.OIU(p, lambda x: -x @ x)
+    >>> state, info = phenes.run(jax.random.key(0), problem, strategy, q, steps=5)
+    >>> info.f_best.shape
+    (5,)
     """
-    steps = _validate.count("steps", steps)
-    first, static = eqx.partition(_start(strategy, q0), eqx.is_array)
+    _validate.count("steps", steps)
+    first, static = split_arrays(_start(strategy, q0))
 
-    def generation(carry: Any, _: None) -> tuple[Any, Any]:
-        state = eqx.combine(carry, static)
+    def generation(carry: Tree, _: None) -> tuple[Tree, Tree]:
+        state = joined(carry, static)
         batch = problem.realise(key, state.generation, strategy.ask(key, state))
         batch = batch._replace(f=problem.evaluate(batch.x))
         state, info = strategy.tell(state, batch)
-        return eqx.filter(state, eqx.is_array), (info, report(state, batch)) if report else info
+        return split_arrays(state)[0], (info, report(state, batch)) if report else info
 
     last, infos = lax.scan(generation, first, length=steps)
-    return eqx.combine(last, static), infos
+    return joined(last, static), infos
 
 
 def run_host(
     key: PRNGKeyArray,
     problem: OIU,
     strategy: Strategy,
-    q0: Any,
+    q0: SearchLaw | State,
     steps: int,
-    callback: Callable[[State, Batch, Info], Any] | None = None,
+    callback: Callable[[State, Batch, Info], object] | None = None,
 ) -> tuple[State, Info]:
-    """The same loop with f called from Python, one x (a NumPy array) at a time; an exception in f
-    counts as a failed evaluation.
+    """The same loop with f called from Python, one x (a NumPy array) at a time.
 
-    `callback(state, batch, info)` is called after each generation and ends the run by returning
-    True.
+    An exception in f counts as a failed evaluation.
+
+    Parameters
+    ----------
+    key : key
+        Randomness of the run.
+    problem : OIU
+        p, and f of any kind.
+    strategy : Strategy
+        From `es`.
+    q0 : SearchLaw or State
+        A search law to start from, or a state to go on from.
+    steps : int
+        Number of generations.
+    callback : callable, optional
+        (state, batch, info), called after each generation; it ends the run by returning True.
+
+    Returns
+    -------
+    state : State
+        After the last generation.
+    infos : Info
+        Of all generations, stacked.
+
+    Raises
+    ------
+    ValueError
+        If steps is no positive integer.
+
+    Examples
+    --------
+    >>> p, q = phenes.inputs.GaussianNoise(0.1), phenes.search.IsotropicGaussian(jnp.ones(2), 0.5)
+    >>> parts = phenes.estimators.phenotype, phenes.weightings.standardise, optax.sgd(0.1)
+    >>> strategy = phenes.es(p, *parts, popsize=20)
+    >>> problem = phenes.OIU(p, lambda x: -float(sum(x**2)))
+    >>> state, info = phenes.run_host(jax.random.key(0), problem, strategy, q, steps=5)
     """
-    steps = _validate.count("steps", steps)
-    ask, tell = eqx.filter_jit(strategy.ask), eqx.filter_jit(strategy.tell)
-    realise = eqx.filter_jit(lambda key, generation, batch: problem.realise(key, generation, batch))
-    state, infos = _start(strategy, q0), []
+    _validate.count("steps", steps)
+    ask: Callable[..., Batch] = eqx.filter_jit(strategy.ask)
+    tell: Callable[..., tuple[State, Info]] = eqx.filter_jit(strategy.tell)
+
+    @eqx.filter_jit
+    def realise(key: PRNGKeyArray, generation: Array, batch: Batch) -> Batch:
+        return problem.realise(key, generation, batch)
+
+    state = _start(strategy, q0)
+    infos: list[Info] = []
     for _ in range(steps):
         batch = realise(key, state.generation, ask(key, state))
-        batch = batch._replace(
-            f=jnp.asarray(_evaluate_here(problem, batch.x), jnp.result_type(float))
-        )
+        f = jnp.asarray(_evaluate_here(problem, batch.x), jnp.result_type(float))
+        batch = batch._replace(f=f)
         state, info = tell(state, batch)
         infos.append(info)
         if callback and callback(state, batch, info):
             break
-    return state, jax.tree.map(lambda *leaves: jnp.stack(leaves), *infos)
+    return state, stack(infos)
 
 
-def _start(strategy: Strategy, q0: Any) -> State:
+def _start(strategy: Strategy, q0: SearchLaw | State) -> State:
     return q0 if isinstance(q0, State) else strategy.init(q0)
 
 
-def _evaluate_here(problem: OIU, x: Any) -> np.ndarray:
-    leaves, tree = jax.tree.flatten(jax.tree.map(np.asarray, x))
-    shape = leaves[0].shape[: 2 if isinstance(problem.p, HasRepeats) else 1]
-    values = [
-        _value(problem.f, jax.tree.unflatten(tree, [leaf[i] for leaf in leaves]))
-        for i in np.ndindex(*shape)
-    ]
+def _evaluate_here(problem: OIU, x: Tree) -> NDArray[Any]:
+    here = jax.tree.map(np.asarray, x)
+    shape: tuple[int, ...] = jax.tree.leaves(here)[0].shape[: problem.axes]
+    values = [_value(problem.f, take(here, i)) for i in np.ndindex(*shape)]
     return np.array(values).reshape(shape)
 
 
-def _value(f: Callable[[Any], Any], x: Any) -> float:
+def _value(f: Objective, x: Tree) -> float:
     try:
         return float(f(x))
     except Exception:

@@ -1,33 +1,105 @@
 """From the gradient to the direction of the step: (p, q, g) -> shaped like q."""
 
-from typing import Any, TypeVar
+from phenes.protocols import HasMarginalNatural, HasNatural, InputLaw, Q
 
-Q = TypeVar("Q", bound=Any)
+__all__ = ["natural", "natural_marginal", "plain"]
 
 
-def plain(p: Any, q: Q, g: Q) -> Q:
-    """The gradient as it is."""
+def plain(p: InputLaw, q: Q, g: Q) -> Q:
+    """The gradient as it is.
+
+    Parameters
+    ----------
+    p : InputLaw
+        Not looked at.
+    q : SearchLaw
+        Not looked at.
+    g : SearchLaw
+        The gradient, shaped like q.
+
+    Returns
+    -------
+    SearchLaw
+        g.
+
+    Examples
+    --------
+    >>> p, q = phenes.inputs.GaussianNoise(0.1), phenes.search.IsotropicGaussian(jnp.zeros(2), 0.5)
+    >>> phenes.metric.plain(p, q, q) is q
+    True
+    """
     return g
 
 
-def natural(p: Any, q: Q, g: Q) -> Q:
-    """I[q]^-1 g, the default: distances as the search law sees them. For the phenotype gradient of
-    Gaussian search this is (K r, K r r' K' - K S) (erratum 3)."""
-    if not hasattr(q, "natural"):
+def natural(p: InputLaw, q: Q, g: Q) -> Q:
+    """I[q]^-1 g, the default: distances as the search law sees them.
+
+    For the phenotype gradient of Gaussian search this is (K r, K r r' K' - K S) (erratum 3).
+
+    Parameters
+    ----------
+    p : InputLaw
+        Not looked at.
+    q : SearchLaw
+        The search law, with `natural` in closed form.
+    g : SearchLaw
+        The gradient, shaped like q.
+
+    Returns
+    -------
+    SearchLaw
+        The direction, shaped like q.
+
+    Raises
+    ------
+    ValueError
+        If q has no Fisher information in closed form.
+
+    Examples
+    --------
+    >>> p, q = phenes.inputs.GaussianNoise(0.1), phenes.search.IsotropicGaussian(jnp.ones(2), 0.5)
+    >>> phenes.metric.natural(p, q, q).mean
+    Array([0.25, 0.25], dtype=float32)
+    """
+    if not isinstance(q, HasNatural):
         raise ValueError(
             f"{type(q).__name__} has no Fisher information in closed form: use metric.plain"
         )
     return q.natural(g)
 
 
-def natural_marginal(p: Any, q: Q, g: Q) -> Q:
-    """I[P]^-1 g, the paper's choice for Gaussian search: distances as the realised inputs see them
-    (errata 2, 4).
+def natural_marginal(p: InputLaw, q: Q, g: Q) -> Q:
+    """I[P]^-1 g, the paper's choice for Gaussian search: distances as realised inputs see them.
 
-    It does not keep S positive semidefinite, and its steps are (1 + C/S) times longer; compare
-    learning rates accordingly.
+    Errata 2, 4. It does not keep S positive semidefinite, and its steps are (1 + C/S) times longer;
+    compare learning rates accordingly.
+
+    Parameters
+    ----------
+    p : InputLaw
+        The input law, with `marginal_natural` in closed form.
+    q : SearchLaw
+        The search law.
+    g : SearchLaw
+        The gradient, shaped like q.
+
+    Returns
+    -------
+    SearchLaw
+        The direction, shaped like q.
+
+    Raises
+    ------
+    ValueError
+        If p has no Fisher information of x in closed form.
+
+    Examples
+    --------
+    >>> p, q = phenes.inputs.GaussianNoise(0.5), phenes.search.IsotropicGaussian(jnp.ones(2), 0.5)
+    >>> phenes.metric.natural_marginal(p, q, q).mean
+    Array([0.5, 0.5], dtype=float32)
     """
-    if not hasattr(p, "marginal_natural"):
+    if not isinstance(p, HasMarginalNatural):
         raise ValueError(
             f"{type(p).__name__} has no Fisher information of x in closed form: use metric.natural"
         )

@@ -21,7 +21,7 @@ Tree: TypeAlias = Any
 """An array, or arrays in a container that JAX knows (theta, x, xi, gradients of optax)."""
 
 Family: TypeAlias = Any
-"""A search law of the families for which an input law has a closed form; others are refused."""
+"""A law, or a gradient shaped like it, of the families that a part serves; it refuses others."""
 
 Weights: TypeAlias = Float[Array, " n"]
 Scalar: TypeAlias = Float[Array, ""]
@@ -106,7 +106,7 @@ class HasScore(SearchLaw, Protocol):
 class HasNatural(SearchLaw, Protocol):
     """A Fisher information in closed form: `metric.natural`."""
 
-    def natural(self, g: Self, /) -> Self:
+    def natural(self, g: Family, /) -> Self:
         """I[q]^-1 g."""
         ...
 
@@ -276,7 +276,7 @@ class HasRepeats(InputLaw, Protocol):
 class Estimator(Protocol):
     """The estimate of d E[W(f(x))] / d psi from a population, a plain function."""
 
-    def __call__(self, p: InputLaw, q: Q, batch: Batch, w: Weights, /) -> Q:
+    def __call__(self, p: Family, q: Family, batch: Batch, w: Weights, /) -> Family:
         """The gradient, shaped like q."""
         ...
 
@@ -290,11 +290,11 @@ class LearningEstimator(Protocol):
     this generation, and the estimator that has learnt from it.
     """
 
-    def start(self, p: InputLaw, q: SearchLaw, batch: Batch, /) -> Self:
+    def start(self, p: Family, q: Family, batch: Batch, /) -> Self:
         """The estimator with room for what it is going to learn; batch has shapes only."""
         ...
 
-    def step(self, p: InputLaw, q: Q, batch: Batch, w: Weights, /) -> tuple[Q, Self]:
+    def step(self, p: Family, q: Family, batch: Batch, w: Weights, /) -> tuple[Family, Self]:
         """The gradient with what is known so far, and the estimator after this generation."""
         ...
 
@@ -303,7 +303,7 @@ class LearningEstimator(Protocol):
 class Observer(Protocol):
     """A part that learns from a generation whose gradient has been taken."""
 
-    def observe(self, p: InputLaw, q: SearchLaw, batch: Batch, /) -> Self:
+    def observe(self, p: Family, q: Family, batch: Batch, /) -> Self:
         """The part with what it has learnt."""
         ...
 
@@ -312,7 +312,7 @@ class Observer(Protocol):
 class Metric(Protocol):
     """From the gradient to the direction of the step."""
 
-    def __call__(self, p: InputLaw, q: Q, g: Q, /) -> Q:
+    def __call__(self, p: Family, q: Family, g: Family, /) -> Family:
         """The direction, shaped like q."""
         ...
 

@@ -1,13 +1,27 @@
-"""Differences and intervals of special functions, computed without the cancellation of the textbook
-form (docs/parts/inputs.md).
-"""
+# pyright: reportUnknownMemberType=false
+"""Special functions without the cancellation of their textbook form (docs/parts/inputs.md)."""
+
+from typing import cast
 
 import jax
 import jax.numpy as jnp
-from jax.scipy.special import digamma, log_ndtr, ndtri, polygamma
+from jax.scipy.special import digamma, ndtri, polygamma
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from phenes._jax import log_ndtr
+
+Ends = tuple[Array, Array]
 _SHIFT = 8  # after eight unit steps the asymptotic series below are good to 1e-13
+
+
+def eps(a: Array) -> float:
+    """The relative rounding error of a's dtype."""
+    return float(cast(float, jnp.finfo(a.dtype).eps))
+
+
+def tiny(a: Array) -> float:
+    """The smallest normal number of a's dtype."""
+    return float(cast(float, jnp.finfo(a.dtype).tiny))
 
 
 def _shifts(a: Array) -> Float[Array, "8 ..."]:
@@ -55,7 +69,7 @@ def gammaln_difference(a: Array, j: Array) -> Array:
 
 
 @gammaln_difference.defjvp
-def _(primals, tangents):
+def _(primals: Ends, tangents: Ends) -> Ends:  # pyright: ignore[reportUnusedFunction]  # registered
     a, j = primals
     da, dj = tangents
     return gammaln_difference(a, j), digamma_difference(a, j) * da + digamma(a + j) * dj
@@ -86,15 +100,15 @@ def log_interval(low: Array, high: Array) -> Array:
     a, b = jnp.where(flip, -high, low), jnp.where(flip, -low, high)
     top = log_ndtr(b)
     gap = top - log_ndtr(a)
-    return top + log1mexp(jnp.where(gap > 0, gap, jnp.finfo(gap.dtype).tiny))
+    return top + log1mexp(jnp.where(gap > 0, gap, tiny(gap)))
 
 
 @log_interval.defjvp
-def _(primals, tangents):
+def _(primals: Ends, tangents: Ends) -> Ends:  # pyright: ignore[reportUnusedFunction]  # registered
     low, high = primals
     mass = log_interval(low, high)
 
-    def end(z, tangent):
+    def end(z: Array, tangent: Array) -> Array:
         # an infinite end has no density and does not move
         finite = jnp.where(jnp.isfinite(z), z, 0.0)
         slope = jnp.where(jnp.isfinite(z), jnp.exp(log_normal_density(finite) - mass), 0.0)
@@ -109,9 +123,7 @@ def log_normal_density(z: Array) -> Array:
 
 
 def truncated_normal(key: PRNGKeyArray, low: Array, high: Array) -> Array:
-    """Standard normal draws between `low` and `high`, by inversion on the side where the
-    distribution function is small.
-    """
+    """Standard normal draws between low and high, by inversion on the side of the small tail."""
     flip = low + high > 0
     a, b = jnp.where(flip, -high, low), jnp.where(flip, -low, high)
     log_a, log_b = log_ndtr(a), log_ndtr(b)

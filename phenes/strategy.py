@@ -1,59 +1,138 @@
-"""The paper's Algorithms 1 and 2 from their parts: search law, estimator, weighting, metric, any
-optax optimiser.
+# pyright: reportUnknownMemberType=false
+"""The paper's Algorithms 1 and 2 from their parts, beside `minimize`.
+
+`phenes.minimize` is one default for users with a Python function: NumPy, CMA-ES with models of f.
+`es` is the paper's strategy, ES or PAES, put together from a search law, an estimator, a weighting,
+a metric and any optax optimiser; `run` and `run_host` iterate it. Both draw theta and condition on
+the realised x, but they share no code: `es` is for studying and extending the method, and for f
+written in JAX.
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
-import optax
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from phenes import _arrays, _validate
 from phenes import metric as metrics
+from phenes._trees import join, parameters
 from phenes.batch import Batch, realise, weigh
-from phenes.estimators.scores import Estimator
-from phenes.protocols import HasMirror, HasStd, LearningEstimator, Optimiser
-from phenes.weightings import Weighting
+from phenes.protocols import (
+    Estimator,
+    Family,
+    HasMirror,
+    HasStd,
+    InputLaw,
+    LearningEstimator,
+    Metric,
+    Move,
+    Optimiser,
+    SearchLaw,
+    Tree,
+    Weighting,
+)
+
+Schedule = Callable[[Int[Array, ""] | int], Array | float]
+Monitor = Callable[[Family, Family, Batch, Float[Array, " n"]], Tree]
 
 
 class State(NamedTuple):
-    """What is carried from one generation to the next."""
+    """What is carried from one generation to the next.
 
-    q: Any
-    optimiser: optax.OptState
-    estimator: Any  # what an estimator that learns has learnt, else None
+    Parameters
+    ----------
+    q : SearchLaw
+        The search law.
+    optimiser : tree of arrays
+        The state of the optax optimiser.
+    estimator : LearningEstimator, or None
+        What an estimator that learns has learnt.
+    generation : int array, shape []
+        Number of generations so far.
+
+    Examples
+    --------
+    >>> p, q = phenes.inputs.GaussianNoise(0.1), phenes.search.IsotropicGaussian(jnp.zeros(2), 0.5)
+    >>> parts = phenes.estimators.phenotype, phenes.weightings.standardise, optax.sgd(0.1)
+    >>> phenes.es(p, *parts, popsize=20).init(q).generation.item()
+    0
+    """
+
+    q: Family
+    optimiser: Tree
+    estimator: LearningEstimator | None
     generation: Int[Array, ""]
 
 
 class Info(NamedTuple):
-    """What is reported of a generation."""
+    """What is reported of a generation.
 
-    f_mean: Float[Array, ""]  # of the finite values
+    Parameters
+    ----------
+    f_mean : array, shape []
+        Mean of the finite values.
+    f_best : array, shape []
+        Largest value.
+    failed : int array, shape []
+        Values that were not finite.
+    effective : array, shape []
+        Effective number of individuals behind the weights, (sum |w|)^2 / sum w^2.
+    projected : int array, shape []
+        Parameters that had to be brought back into their domain.
+    skipped : int array, shape []
+        1 if the direction was not finite and no step was taken.
+    monitor : tree of arrays, optional
+        What the monitor of `es` returned.
+
+    Examples
+    --------
+    >>> p, q = phenes.inputs.GaussianNoise(0.1), phenes.search.IsotropicGaussian(jnp.zeros(2), 0.5)
+    >>> parts = phenes.estimators.phenotype, phenes.weightings.standardise, optax.sgd(0.1)
+    >>> problem = phenes.OIU(p, lambda x: -jnp.sum(x**2))
+    >>> run = phenes.run(jax.random.key(0), problem, phenes.es(p, *parts, popsize=20), q, steps=3)
+    >>> run[1].f_mean.shape
+    (3,)
+    """
+
+    f_mean: Float[Array, ""]
     f_best: Float[Array, ""]
-    failed: Int[Array, ""]  # values that were not finite
-    effective: Float[Array, ""]  # (sum |w|)^2 / sum w^2
-    projected: Int[Array, ""]  # parameters that had to be brought back into their domain
-    skipped: Int[Array, ""]  # 1 if the direction was not finite and no step was taken
-    monitor: Any = None
+    failed: Int[Array, ""]
+    effective: Float[Array, ""]
+    projected: Int[Array, ""]
+    skipped: Int[Array, ""]
+    monitor: Tree = None
 
 
 class Strategy(NamedTuple):
-    """init(q0) -> state; ask(key, state) -> Batch with theta; tell(state, batch) -> (state,
-    info).
+    """Three functions, without a state of their own.
+
+    Parameters
+    ----------
+    init : callable
+        (q0) -> State.
+    ask : callable
+        (key, State) -> Batch with theta.
+    tell : callable
+        (State, Batch with theta, x and f) -> (State, Info).
+
+    Examples
+    --------
+    >>> p, q = phenes.inputs.GaussianNoise(0.1), phenes.search.IsotropicGaussian(jnp.zeros(2), 0.5)
+    >>> parts = phenes.estimators.phenotype, phenes.weightings.standardise, optax.sgd(0.1)
+    >>> strategy = phenes.es(p, *parts, popsize=20)
+    >>> strategy.ask(jax.random.key(0), strategy.init(q)).theta.shape
+    (20, 2)
     """
 
-    init: Callable[[Any], State]
+    init: Callable[[Family], State]
     ask: Callable[[PRNGKeyArray, State], Batch]
     tell: Callable[[State, Batch], tuple[State, Info]]
 
 
 class Keys(NamedTuple):
-    """Random numbers of a generation: row i belongs to individual i, whatever the size of the
-    population.
-    """
+    """Randomness of a generation: row i belongs to individual i, whatever the population's size."""
 
     theta: PRNGKeyArray
     x: PRNGKeyArray
@@ -61,29 +140,72 @@ class Keys(NamedTuple):
 
 
 def generation_keys(key: PRNGKeyArray, generation: Int[Array, ""] | int) -> Keys:
+    """The keys of one generation of a run."""
     return Keys(*jax.random.split(jax.random.fold_in(key, generation), 3))
 
 
 def es(
-    p: Any,
-    estimator: Estimator,
+    p: InputLaw,
+    estimator: Estimator | LearningEstimator,
     weighting: Weighting,
-    optimiser: optax.GradientTransformation,
+    optimiser: Optimiser,
     popsize: int,
     *,
-    metric: Callable[[Any, Any, Any], Any] = metrics.natural,
-    std: float | Callable[[Array], Array] | None = None,
+    metric: Metric = metrics.natural,
+    std: float | Schedule | None = None,
     mirrored: bool = False,
-    move: Callable[[Any, Any], tuple[Any, Array]] | None = None,
-    monitor: Callable[[Any, Any, Batch, Array], Any] | None = None,
+    move: Move | None = None,
+    monitor: Monitor | None = None,
 ) -> Strategy:
-    """An evolution strategy that maximises E f(x): `estimators.genotype` makes it ES,
-    `estimators.phenotype` PAES.
+    """An evolution strategy that maximises E f(x), from its parts.
 
-    std: keep the spread of Gaussian search (for single coordinates: their mean) at this value or
-    optax schedule instead of learning it. mirrored: draw pairs m +- L z. move: how updates are
-    applied (`search.exponential` for xNES steps; default the family's own).
-    monitor: (p, q, batch, w) -> anything, reported in `Info.monitor`, e.g. `diagnostics.compare`.
+    `estimators.genotype` makes it ES (the paper's Algorithm 1), `estimators.phenotype` PAES
+    (Algorithm 2).
+
+    Parameters
+    ----------
+    p : InputLaw
+        What the world does with an intention.
+    estimator : Estimator or LearningEstimator
+        (p, q, batch, w) -> gradient, or an object with `start` and `step`.
+    weighting : Weighting
+        f[N] -> w[N], such as `weightings.standardise`.
+    optimiser : optax.GradientTransformation
+        What makes steps of directions, such as `optax.sgd(0.1)`.
+    popsize : int
+        N, individuals in a generation.
+    metric : Metric, default metric.natural
+        (p, q, gradient) -> direction.
+    std : float or optax schedule, optional
+        Keep the spread of Gaussian search (for single coordinates: their mean) at this value
+        instead of learning it.
+    mirrored : bool, default False
+        Draw pairs m +- L z.
+    move : callable, optional
+        (q, updates) -> (q, count), how updates are applied, such as `search.exponential` for xNES
+        steps; the family's own unless given.
+    monitor : callable, optional
+        (p, q, batch, w) -> anything, reported in `Info.monitor`, such as `diagnostics.compare`.
+
+    Returns
+    -------
+    Strategy
+        init, ask and tell.
+
+    Raises
+    ------
+    ValueError
+        If a part is not of its kind, popsize is no positive integer, or odd with mirrored pairs.
+
+    Examples
+    --------
+    >>> p, q = phenes.inputs.GaussianNoise(0.1), phenes.search.Gaussian(jnp.ones(5), jnp.eye(5))
+    >>> parts = phenes.estimators.phenotype, phenes.weightings.standardise, optax.sgd(0.1)
+    >>> strategy = phenes.es(p, *parts, popsize=50)
+    >>> problem = phenes.OIU(p, lambda x: -jnp.sum(x**2))
+    >>> state, info = phenes.run(jax.random.key(0), problem, strategy, q, steps=20)
+    >>> bool(info.f_mean[-1] > info.f_mean[0])
+    True
     """
     _check(estimator, weighting, optimiser, metric)
     n = _validate.count("popsize", popsize)
@@ -91,15 +213,16 @@ def es(
         raise ValueError(f"popsize must be even for mirrored pairs, got {n}")
     schedule = _schedule(std)
 
-    def init(q: Any) -> State:
+    def init(q: SearchLaw) -> State:
         q = _with_scheduled_std(schedule, q, 0)
         learner = None
         if isinstance(estimator, LearningEstimator):
-            population = jax.eval_shape(
-                lambda key: _population(p, q, key, n, mirrored), jax.random.key(0)
-            )
-            learner = estimator.start(p, q, population)
-        return State(q, optimiser.init(_parameters(q)), learner, jnp.zeros((), jnp.int32))
+
+            def population(key: PRNGKeyArray) -> Batch:
+                return _population(p, q, key, n, mirrored)
+
+            learner = estimator.start(p, q, jax.eval_shape(population, jax.random.key(0)))
+        return State(q, optimiser.init(parameters(q)), learner, jnp.zeros((), jnp.int32))
 
     def ask(key: PRNGKeyArray, state: State) -> Batch:
         keys = generation_keys(key, state.generation)
@@ -107,65 +230,82 @@ def es(
         return Batch(theta=jax.vmap(state.q.push)(xi), xi=xi, key=keys.estimator)
 
     def tell(state: State, batch: Batch) -> tuple[State, Info]:
-        q, learner, w = state.q, state.estimator, weigh(weighting, batch.f)
-        if learner is None:
-            gradient = estimator(p, q, batch, w)
-        else:
-            gradient, learner = learner.step(p, q, batch, w)
+        q, w = state.q, weigh(weighting, batch.f)
+        gradient, learner = _estimate(estimator, state.estimator, p, q, batch, w)
         direction, skipped = _finite_or_zero(metric(p, q, gradient))
         descent = jax.tree.map(jnp.negative, direction)
-        updates, optimiser_state = optimiser.update(descent, state.optimiser, _parameters(q))
+        updates, optimiser_state = optimiser.update(descent, state.optimiser, parameters(q))
         moved, projected = move(q, updates) if move else q.move(updates)
         generation = state.generation + 1
-        after = State(
-            _with_scheduled_std(schedule, moved, generation), optimiser_state, learner, generation
-        )
-        return after, _report(
-            batch.f, w, projected, skipped, monitor(p, q, batch, w) if monitor else None
-        )
+        spread = _with_scheduled_std(schedule, moved, generation)
+        report = monitor(p, q, batch, w) if monitor else None
+        after = State(spread, optimiser_state, learner, generation)
+        return after, _report(batch.f, w, projected, skipped, report)
 
     return Strategy(init, ask, tell)
 
 
-def _check(estimator, weighting, optimiser, metric) -> None:
-    _validate.function("estimator", estimator, "phenes.estimators.phenotype")
+def _estimate(
+    estimator: Estimator | LearningEstimator,
+    learner: LearningEstimator | None,
+    p: InputLaw,
+    q: SearchLaw,
+    batch: Batch,
+    w: Float[Array, " n"],
+) -> tuple[SearchLaw, LearningEstimator | None]:
+    """The gradient, and the estimator of the next generation if it learns."""
+    if learner is not None:
+        return learner.step(p, q, batch, w)
+    if isinstance(estimator, LearningEstimator):
+        raise ValueError("the state must come from init of a strategy with the same estimator")
+    return estimator(p, q, batch, w), None
+
+
+def _check(
+    estimator: Estimator | LearningEstimator,
+    weighting: Weighting,
+    optimiser: Optimiser,
+    metric: Metric,
+) -> None:
+    if isinstance(estimator, type) or not isinstance(estimator, LearningEstimator):
+        _validate.function("estimator", estimator, "phenes.estimators.phenotype")
     _validate.function("weighting", weighting, "phenes.weightings.standardise")
     _validate.function("metric", metric, "phenes.metric.natural")
-    if isinstance(optimiser, type) or not isinstance(optimiser, Optimiser):
+    if isinstance(optimiser, type) or not _is_optimiser(optimiser):
         raise ValueError(
             f"optimiser must be an optax transformation such as optax.sgd(0.1), got {optimiser!r}"
         )
 
 
-def _schedule(
-    std: float | Callable[[Array], Array] | None,
-) -> Callable[[Array], Array] | None:
+def _is_optimiser(given: object) -> bool:
+    return isinstance(given, Optimiser)
+
+
+def _schedule(std: float | Schedule | None) -> Schedule | None:
     if std is None or callable(std):
         return std
     _arrays.positive("std", std)
     return lambda _: jnp.asarray(std)
 
 
-def _parameters(q: Any) -> Any:
-    return eqx.filter(q, eqx.is_inexact_array)
-
-
-def _draw(q: Any, key: PRNGKeyArray, n: int, mirrored: bool) -> Any:
+def _draw(q: SearchLaw, key: PRNGKeyArray, n: int, mirrored: bool) -> Tree:
     if not mirrored:
         return q.draw(key, n)
     if not isinstance(q, HasMirror):
         raise ValueError(f"mirrored pairs need a Gaussian search law, got {type(q).__name__}")
     half = q.draw(key, n // 2)
-    return jax.tree.map(lambda a, b: jnp.concatenate([a, b]), half, q.mirror(half))
+    return join(half, q.mirror(half))
 
 
-def _population(p: Any, q: Any, key: PRNGKeyArray, n: int, mirrored: bool) -> Batch:
+def _population(p: InputLaw, q: SearchLaw, key: PRNGKeyArray, n: int, mirrored: bool) -> Batch:
     xi = _draw(q, key, n, mirrored)
     theta = jax.vmap(q.push)(xi)
     return Batch(theta=theta, xi=xi, x=realise(p, key, theta), key=key)
 
 
-def _with_scheduled_std(schedule, q: Any, generation: Any) -> Any:
+def _with_scheduled_std(
+    schedule: Schedule | None, q: SearchLaw, generation: Int[Array, ""] | int
+) -> SearchLaw:
     if schedule is None:
         return q
     if not isinstance(q, HasStd):
@@ -173,17 +313,18 @@ def _with_scheduled_std(schedule, q: Any, generation: Any) -> Any:
     return q.with_std(jnp.asarray(schedule(generation)))
 
 
-def _finite_or_zero(direction: Any) -> tuple[Any, Int[Array, ""]]:
+def _finite_or_zero(direction: SearchLaw) -> tuple[SearchLaw, Int[Array, ""]]:
     """No step at all if any part of the direction is not finite."""
-    finite = jnp.all(
-        jnp.stack([jnp.all(jnp.isfinite(leaf)) for leaf in jax.tree.leaves(direction)])
-    )
-    return jax.tree.map(lambda leaf: jnp.where(finite, leaf, 0.0), direction), (~finite).astype(
-        jnp.int32
-    )
+    each = [jnp.all(jnp.isfinite(leaf)) for leaf in jax.tree.leaves(direction)]
+    finite = jnp.all(jnp.stack(each))
+
+    def kept(leaf: Array) -> Array:
+        return jnp.where(finite, leaf, 0.0)
+
+    return jax.tree.map(kept, direction), (~finite).astype(jnp.int32)
 
 
-def _report(f: Array, w: Array, projected: Array, skipped: Array, monitored: Any) -> Info:
+def _report(f: Array, w: Array, projected: Array, skipped: Array, monitored: Tree) -> Info:
     finite = jnp.isfinite(f)
     good = jnp.maximum(jnp.sum(finite, dtype=f.dtype), 1.0)
     total = jnp.sum(jnp.abs(w)) ** 2

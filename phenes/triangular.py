@@ -1,3 +1,4 @@
+# pyright: reportUnknownMemberType=false
 """The inverse of a lower triangular matrix out of matrix products.
 
 LAPACK's triangular solver wakes threads that keep spinning for a while after their work; inside a
@@ -8,6 +9,8 @@ slow). Small matrices are therefore inverted here, by blocks.
 import jax.numpy as jnp
 from jax.scipy.linalg import solve_triangular
 from jaxtyping import Array, Float
+
+from phenes._jax import diagonal
 
 LARGEST = 160  # above this LAPACK's speed outweighs its threads
 
@@ -40,12 +43,12 @@ def _blocks(a: Float[Array, "d d"], width: int, offset: int, stride: int) -> Flo
 def _small_inverses(blocks: Float[Array, "k b b"]) -> Float[Array, "k b b"]:
     """L = D (I + N) with N nilpotent: (I + N)^-1 = (I - N)(I + N^2)(I + N^4)..."""
     width = blocks.shape[1]
-    diagonal = jnp.diagonal(blocks, axis1=1, axis2=2)
+    pivots = diagonal(blocks, axis1=1, axis2=2)
     eye = jnp.eye(width, dtype=blocks.dtype)[None]
-    nilpotent = blocks / diagonal[:, :, None] - eye
+    nilpotent = blocks / pivots[:, :, None] - eye
     product, power, done = eye - nilpotent, nilpotent, 2
     while done < width:
         power = power @ power
         product = product + product @ power
         done *= 2
-    return product / diagonal[:, None, :]
+    return product / pivots[:, None, :]

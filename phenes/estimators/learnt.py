@@ -1,75 +1,113 @@
-"""The last resort, and it is biased: a linear guess at the posterior mean
-(docs/estimators/biased_linear.md).
+# pyright: reportUnknownMemberType=false
+"""The last resort, and it is biased: a linear guess at the posterior mean.
+
+docs/estimators/biased_linear.md.
 """
 
-from typing import Any, TypeVar
+from typing import Self
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from phenes.batch import Batch
 from phenes.covariance import Dense
-from phenes.search.gaussian import GaussianSearch
-
-Q = TypeVar("Q", bound=Any)
+from phenes.protocols import InputLaw, Q, SearchLaw
+from phenes.search.gaussian import DiagonalGaussian, Gaussian, IsotropicGaussian
 
 
 class BiasedLinear(eqx.Module):
-    """See `biased_linear`."""
+    """See `biased_linear`.
+
+    Parameters
+    ----------
+    memory : float
+        Share of the past that is kept in each generation.
+    bias : array, shape [d], or None
+        Running mean of x - theta.
+    second : array, shape [d, d], or None
+        Running mean of (x - theta)(x - theta)'.
+    mass : array, shape []
+        How much of the running means is data.
+    """
 
     memory: float = eqx.field(static=True)
-    bias: Any  # running mean of x - theta
-    second: Any  # running mean of (x - theta)(x - theta)'
+    bias: Float[Array, " d"] | None
+    second: Float[Array, "d d"] | None
     mass: Float[Array, ""]
 
-    def start(self, p: Any, q: GaussianSearch, batch: Batch) -> "BiasedLinear":
+    def start(self, p: InputLaw, q: SearchLaw, batch: Batch) -> Self:
+        """With room for what is going to be learnt."""
+        if not isinstance(q, Gaussian | DiagonalGaussian | IsotropicGaussian):
+            raise _not_gaussian(q)
         d = q.dim
-        return BiasedLinear(self.memory, jnp.zeros(d), jnp.zeros((d, d)), jnp.asarray(0.0))
+        return type(self)(self.memory, jnp.zeros(d), jnp.zeros((d, d)), jnp.asarray(0.0))
 
-    def observe(self, p: Any, q: GaussianSearch, batch: Batch) -> "BiasedLinear":
+    def observe(self, p: InputLaw, q: SearchLaw, batch: Batch) -> Self:
+        """Learn from a generation, after its gradient was taken."""
+        old_bias, old_second = self._past()
         keep, r = self.memory, batch.x - batch.theta
-        bias = keep * self.bias + (1 - keep) * jnp.mean(r, axis=0)
-        second = keep * self.second + (1 - keep) * r.T @ r / r.shape[0]
-        return BiasedLinear(keep, bias, second, keep * self.mass + (1 - keep))
+        bias = keep * old_bias + (1 - keep) * jnp.mean(r, axis=0)
+        second = keep * old_second + (1 - keep) * r.T @ r / r.shape[0]
+        return type(self)(keep, bias, second, keep * self.mass + (1 - keep))
 
-    def step(self, p: Any, q: Q, batch: Batch, w: Float[Array, " n"]) -> "tuple[Q, BiasedLinear]":
+    def step(self, p: InputLaw, q: Q, batch: Batch, w: Float[Array, " n"]) -> tuple[Q, Self]:
         """The gradient with what was learnt before this generation, and the guess after it."""
         return self(p, q, batch, w), self.observe(p, q, batch)
 
-    def __call__(self, p: Any, q: Q, batch: Batch, w: Float[Array, " n"]) -> Q:
-        if self.bias is None:
+    def __call__(self, p: InputLaw, q: Q, batch: Batch, w: Float[Array, " n"]) -> Q:
+        """The gradient with what is known, which is nothing in the first generation."""
+        if not isinstance(q, Gaussian | DiagonalGaussian | IsotropicGaussian):
+            raise _not_gaussian(q)
+        past_bias, past_second = self._past()
+        mass = jnp.where(self.mass > 0, self.mass, 1.0)
+        bias = past_bias / mass
+        noise = past_second / mass - bias[:, None] * bias[None]
+        cov = Dense(q.covariance.matrix(q.dim) + noise)
+        learnt = q.observed_score(w, cov.solve(batch.x - (q.mean + bias)[None]), cov)
+        # nothing is known in the first generation: be an ordinary evolution strategy
+        first = q.score(batch.theta, w)
+
+        def known(a: Array, b: Array) -> Array:
+            return jnp.where(self.mass > 0, a, b)
+
+        return jax.tree.map(known, learnt, first)
+
+    def _past(self) -> tuple[Array, Array]:
+        if self.bias is None or self.second is None:
             raise ValueError(
                 "biased_linear must see a past generation first: call observe, got none"
             )
-        mass = jnp.where(self.mass > 0, self.mass, 1.0)
-        bias = self.bias / mass
-        noise = self.second / mass - bias[:, None] * bias[None]
-        cov = Dense(q.covariance.matrix(q.dim) + noise)
-        learnt = q.channel_score(w, cov.solve(batch.x - (q.mean + bias)[None]), cov)
-        # nothing is known in the first generation: be an ordinary evolution strategy
-        first = q.score(batch.theta, w)
-        known = self.mass > 0
-        return eqx.tree_at(
-            _leaves,
-            first,
-            tuple(
-                jnp.where(known, a, b) for a, b in zip(_leaves(learnt), _leaves(first), strict=True)
-            ),
-        )
+        return self.bias, self.second
 
 
-def _leaves(g: Any) -> tuple[Array, ...]:
-    return tuple(getattr(g, name) for name in g.__dataclass_fields__)
+def _not_gaussian(q: SearchLaw) -> ValueError:
+    return ValueError(f"biased_linear needs a Gaussian search law, got {type(q).__name__}")
 
 
 def biased_linear(memory: float = 0.9) -> BiasedLinear:
-    """E[theta | x] guessed as m + S (S + C)^-1 (x - m - b) with the covariance C and bias b of x -
-    theta in past generations.
+    """E[theta | x] guessed as m + S (S + C)^-1 (x - m - b), C and b learnt from x - theta.
 
     BIASED unless theta and x are jointly Gaussian: bias^2/|g|^2 of the mean up to .04 for symmetric
     additive noise below the search spread, .28 above it, .14 for noise that depends on theta; of
     the spread up to .5 (heavy tails, saturation). It needs no density of p at all, and works for
     Gaussian search only.
+
+    Parameters
+    ----------
+    memory : float, default 0.9
+        Share of the past that is kept in each generation.
+
+    Returns
+    -------
+    BiasedLinear
+        An estimator that learns from past generations.
+
+    Examples
+    --------
+    >>> p = phenes.inputs.GaussianNoise(0.1)
+    >>> parts = phenes.weightings.standardise, optax.sgd(0.1)
+    >>> strategy = phenes.es(p, phenes.estimators.biased_linear(), *parts, popsize=20)
     """
     return BiasedLinear(memory, None, None, jnp.asarray(0.0))

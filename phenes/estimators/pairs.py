@@ -1,53 +1,143 @@
-"""Two-point estimators. The first half of the population and the second half are the partners
-(errata 13-15).
+# pyright: reportUnknownMemberType=false
+"""Two-point estimators: the first half of the population and the second half are the partners.
 
-For mirrored pairs (`es(..., mirrored=True)`) theta_1 = m + L z and theta_2 = m - L z.
+Errata 13-15. For mirrored pairs (`es(..., mirrored=True)`) theta_1 = m + L z and theta_2 = m - L z.
 """
-
-from typing import Any, TypeVar
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from phenes._score import marginal_score, search_score
 from phenes.batch import Batch
+from phenes.protocols import HasMirroredScore, InputLaw, Q
 
-Q = TypeVar("Q", bound=Any)
 
+def two_point(p: InputLaw, q: Q, batch: Batch, w: Float[Array, " n"]) -> Q:
+    """1/2 (W1 - W2)(s(theta_1) - s(theta_2)), averaged over independent pairs. Unbiased.
 
-def two_point(p: Any, q: Q, batch: Batch, w: Float[Array, " n"]) -> Q:
-    """1/2 (W1 - W2)(s(theta_1) - s(theta_2)), averaged over independent pairs. Unbiased (erratum
-    13: no sigma).
+    Erratum 13: no sigma.
+
+    Parameters
+    ----------
+    p : InputLaw
+        The input law.
+    q : SearchLaw
+        The search law.
+    batch : Batch
+        A population with theta and an even number of individuals.
+    w : array, shape [N]
+        Its weights.
+
+    Returns
+    -------
+    SearchLaw
+        The gradient, shaped like q.
+
+    Examples
+    --------
+    >>> p = phenes.inputs.GaussianNoise(0.1)
+    >>> parts = phenes.weightings.standardise, optax.sgd(0.1)
+    >>> strategy = phenes.es(p, phenes.estimators.two_point, *parts, popsize=20)
     """
     return search_score(q, batch.theta, _against_partner(w))
 
 
-def two_point_phenotype(p: Any, q: Q, batch: Batch, w: Float[Array, " n"]) -> Q:
-    """1/2 (W1 - W2)(s(x_1) - s(x_2)): `two_point` Rao-Blackwellised, for independent pairs."""
+def two_point_phenotype(p: InputLaw, q: Q, batch: Batch, w: Float[Array, " n"]) -> Q:
+    """1/2 (W1 - W2)(s(x_1) - s(x_2)): `two_point` Rao-Blackwellised, for independent pairs.
+
+    Parameters
+    ----------
+    p : InputLaw
+        The input law.
+    q : SearchLaw
+        The search law.
+    batch : Batch
+        A population with x and an even number of individuals.
+    w : array, shape [N]
+        Its weights.
+
+    Returns
+    -------
+    SearchLaw
+        The gradient, shaped like q.
+
+    Examples
+    --------
+    >>> p = phenes.inputs.GaussianNoise(0.1)
+    >>> parts = phenes.weightings.standardise, optax.sgd(0.1)
+    >>> strategy = phenes.es(p, phenes.estimators.two_point_phenotype, *parts, popsize=20)
+    """
     return marginal_score(p, q, batch.x, _against_partner(w))
 
 
-def mirrored(p: Any, q: Q, batch: Batch, w: Float[Array, " n"]) -> Q:
-    """1/4 (W1 - W2)(s(theta_1) - s(theta_2)) + 1/4 (W1 + W2)(s(theta_1) + s(theta_2)) over mirrored
-    pairs. Unbiased.
+def mirrored(p: InputLaw, q: Q, batch: Batch, w: Float[Array, " n"]) -> Q:
+    """The antithetic estimate over mirrored pairs. Unbiased.
 
-    The first term is the antithetic estimate of the mean's gradient (the second vanishes there),
-    the second that of the spread's.
+    1/4 (W1 - W2)(s(theta_1) - s(theta_2)) + 1/4 (W1 + W2)(s(theta_1) + s(theta_2)): the first term
+    estimates the mean's gradient (the second vanishes there), the second that of the spread.
+
+    Parameters
+    ----------
+    p : InputLaw
+        The input law.
+    q : SearchLaw
+        The search law.
+    batch : Batch
+        A population with theta in mirrored pairs.
+    w : array, shape [N]
+        Its weights.
+
+    Returns
+    -------
+    SearchLaw
+        The gradient, shaped like q.
+
+    Examples
+    --------
+    >>> p = phenes.inputs.GaussianNoise(0.1)
+    >>> parts = phenes.weightings.standardise, optax.sgd(0.1)
+    >>> strategy = phenes.es(p, phenes.estimators.mirrored, *parts, popsize=20, mirrored=True)
     """
     halves = _split(w)
     odd, even = 0.5 * (halves[0] - halves[1]), 0.5 * (halves[0] + halves[1])
     return search_score(q, batch.theta, jnp.concatenate([even + odd, even - odd]))
 
 
-def mirrored_phenotype(p: Any, q: Q, batch: Batch, w: Float[Array, " n"]) -> Q:
-    """1/2 (W1 - W2)(S + C/2)^-1 (x1 - x2)/2: `mirrored` Rao-Blackwellised over the joint posterior
-    of z (erratum 15).
+def mirrored_phenotype(p: InputLaw, q: Q, batch: Batch, w: Float[Array, " n"]) -> Q:
+    """1/2 (W1 - W2)(S + C/2)^-1 (x1 - x2)/2: `mirrored` Rao-Blackwellised (erratum 15).
 
-    Unbiased, with covariance at most that of `mirrored`. With centred weights `phenotype` on the
-    same pairs is usually as good; this one wins where W has a baseline that nothing controls
-    (docs/estimators/pairs.md).
+    The posterior is the joint one of z. Unbiased, with covariance at most that of `mirrored`. With
+    centred weights `phenotype` on the same pairs is usually as good; this one wins where W has a
+    baseline that nothing controls (docs/estimators/pairs.md).
+
+    Parameters
+    ----------
+    p : InputLaw
+        The input law.
+    q : SearchLaw
+        The search law.
+    batch : Batch
+        A population with x of mirrored pairs.
+    w : array, shape [N]
+        Its weights.
+
+    Returns
+    -------
+    SearchLaw
+        The gradient, shaped like q.
+
+    Raises
+    ------
+    ValueError
+        If p is not Gaussian noise, or the population is odd.
+
+    Examples
+    --------
+    >>> p = phenes.inputs.GaussianNoise(0.1)
+    >>> parts = phenes.estimators.mirrored_phenotype, phenes.weightings.standardise, optax.sgd(0.1)
+    >>> strategy = phenes.es(p, *parts, popsize=20, mirrored=True)
     """
-    if not hasattr(p, "mirrored_score"):
+    if not isinstance(p, HasMirroredScore):
         raise ValueError(
             f"mirrored_phenotype needs GaussianNoise, got {type(p).__name__}: use"
             " estimators.phenotype"
@@ -62,7 +152,10 @@ def _split(array: Array) -> Array:
 
 
 def _against_partner(w: Float[Array, " n"]) -> Float[Array, " n"]:
-    """(W1 - W2) for the first partner and (W2 - W1) for the second: the mean over N of w s is then
-    that over N/2 pairs of the half difference times the difference of scores."""
+    """(W1 - W2) for the first partner and (W2 - W1) for the second.
+
+    The mean over N of w s is then that over N/2 pairs of the half difference times the difference
+    of scores.
+    """
     halves = _split(w)
     return jnp.concatenate([halves[0] - halves[1], halves[1] - halves[0]])

@@ -1,53 +1,121 @@
+# pyright: reportUnknownMemberType=false
 """The estimators of the paper: one choice of log-likelihood each.
 
-All share one signature, `estimator(p, q, batch, w) -> g`, g shaped like q: the estimate of d
-E[W(f(x))] / d psi.
+All share one signature, `estimator(p, q, batch, w) -> g`, g shaped like q: the estimate of
+d E[W(f(x))] / d psi.
 """
-
-from collections.abc import Callable
-from typing import Any, TypeVar
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, PRNGKeyArray
 
 from phenes import _validate
 from phenes._score import input_score, marginal_score, score, search_score
+from phenes._trees import mean_rows
 from phenes.batch import Batch
-
-Q = TypeVar("Q", bound=Any)
-Estimator = Callable[[Any, Any, Batch, Float[Array, " n"]], Any]
+from phenes.protocols import Estimator, HasPosterior, HasPull, InputLaw, Q, Tree
 
 
-def genotype(p: Any, q: Q, batch: Batch, w: Float[Array, " n"]) -> Q:
-    """log q_psi(theta_i): the ordinary evolution strategy, which ignores x (eq.
-    genotype-gradient-estimator). Unbiased.
+def genotype(p: InputLaw, q: Q, batch: Batch, w: Float[Array, " n"]) -> Q:
+    """log q_psi(theta_i): the ordinary evolution strategy, which ignores x. Unbiased.
+
+    Eq. genotype-gradient-estimator.
+
+    Parameters
+    ----------
+    p : InputLaw
+        The input law.
+    q : SearchLaw
+        The search law.
+    batch : Batch
+        A population with theta.
+    w : array, shape [N]
+        Its weights.
+
+    Returns
+    -------
+    SearchLaw
+        The gradient, shaped like q.
+
+    Examples
+    --------
+    >>> p = phenes.inputs.GaussianNoise(0.1)
+    >>> parts = phenes.weightings.standardise, optax.sgd(0.1)
+    >>> strategy = phenes.es(p, phenes.estimators.genotype, *parts, popsize=20)
     """
     return search_score(q, batch.theta, w)
 
 
-def phenotype(p: Any, q: Q, batch: Batch, w: Float[Array, " n"]) -> Q:
-    """log P_psi(x_i), P = marginal of p under q: the Rao-Blackwellised genotype estimator (eq.
-    full-gradient-estimator).
+def phenotype(p: InputLaw, q: Q, batch: Batch, w: Float[Array, " n"]) -> Q:
+    """log P_psi(x_i), P = marginal of p under q: the Rao-Blackwellised genotype estimator.
 
-    Unbiased, with covariance at most that of `genotype` in the Loewner order.
+    Eq. full-gradient-estimator. Unbiased, with covariance at most that of `genotype` in the Loewner
+    order.
+
+    Parameters
+    ----------
+    p : InputLaw
+        The input law.
+    q : SearchLaw
+        The search law.
+    batch : Batch
+        A population with x.
+    w : array, shape [N]
+        Its weights.
+
+    Returns
+    -------
+    SearchLaw
+        The gradient, shaped like q.
+
+    Raises
+    ------
+    ValueError
+        If p has no marginal in closed form under q.
+
+    Examples
+    --------
+    >>> p = phenes.inputs.GaussianNoise(0.1)
+    >>> parts = phenes.weightings.standardise, optax.sgd(0.1)
+    >>> strategy = phenes.es(p, phenes.estimators.phenotype, *parts, popsize=20)
     """
     return marginal_score(p, q, batch.x, w)
 
 
-def reparameterised(p: Any, q: Q, batch: Batch, w: Float[Array, " n"]) -> Q:
-    """log p_theta(x_i) through theta = push_psi(xi_i), at theta_i and never at the mean (errata
-    16-19).
+def reparameterised(p: InputLaw, q: Q, batch: Batch, w: Float[Array, " n"]) -> Q:
+    """log p_theta(x_i) through theta = push_psi(xi_i), at theta_i and never at the mean.
 
-    Unbiased where log p is smooth in theta. Better than `genotype` only if x says less about theta
-    than q does.
+    Errata 16-19. Unbiased where log p is smooth in theta. Better than `genotype` only if x says
+    less about theta than q does.
+
+    Parameters
+    ----------
+    p : InputLaw
+        The input law.
+    q : SearchLaw
+        The search law.
+    batch : Batch
+        A population with theta, x and xi.
+    w : array, shape [N]
+        Its weights.
+
+    Returns
+    -------
+    SearchLaw
+        The gradient, shaped like q.
+
+    Examples
+    --------
+    >>> p = phenes.inputs.GaussianNoise(0.1)
+    >>> parts = phenes.weightings.standardise, optax.sgd(0.1)
+    >>> strategy = phenes.es(p, phenes.estimators.reparameterised, *parts, popsize=20)
     """
     by_theta = input_score(p, batch.x, batch.theta)
 
-    def inner(q):
+    def inner(q: Q) -> Array:
         pushed = jax.vmap(q.push)(batch.xi)
-        products = jax.tree.map(lambda s, t: s * t, by_theta, pushed)
+        products = jax.tree.map(jnp.multiply, by_theta, pushed)
         each = [jnp.sum(leaf.reshape(w.size, -1), axis=1) for leaf in jax.tree.leaves(products)]
         return jnp.sum(jnp.stack(each), axis=0)
 
@@ -55,22 +123,60 @@ def reparameterised(p: Any, q: Q, batch: Batch, w: Float[Array, " n"]) -> Q:
 
 
 def rao_blackwellise(estimator: Estimator, draws: int) -> Estimator:
-    """Any estimator averaged over `draws` fresh draws of theta_i from its posterior given x_i.
+    """Any estimator averaged over fresh draws of theta_i from its posterior given x_i.
 
     Exactly as unbiased as the estimator it is given, for individuals drawn independently (erratum
     15: not for mirrored pairs).
-    """
-    draws = _validate.count("draws", draws)
 
-    def averaged(p: Any, q: Q, batch: Batch, w: Float[Array, " n"]) -> Q:
-        def once(key):
-            keys = jax.random.split(key, w.size)
-            theta = jax.vmap(lambda k, x: p.posterior(q, x).sample(k))(keys, batch.x)
+    Parameters
+    ----------
+    estimator : Estimator
+        The estimator to average.
+    draws : int
+        Draws of theta for each individual.
+
+    Returns
+    -------
+    Estimator
+        The average.
+
+    Raises
+    ------
+    ValueError
+        If draws is no positive integer; when used, if p has no posterior in closed form.
+
+    Examples
+    --------
+    >>> p = phenes.inputs.GaussianNoise(0.1)
+    >>> averaged = phenes.estimators.rao_blackwellise(phenes.estimators.genotype, 4)
+    >>> parts = phenes.weightings.standardise, optax.sgd(0.1)
+    >>> strategy = phenes.es(p, averaged, *parts, popsize=20)
+    """
+    _validate.count("draws", draws)
+
+    def averaged(p: InputLaw, q: Q, batch: Batch, w: Float[Array, " n"]) -> Q:
+        if not isinstance(p, HasPosterior):
+            raise ValueError(
+                f"{type(p).__name__} has no posterior in closed form: use"
+                " estimators.information_mix or estimators.exchangeable, which need none"
+            )
+
+        def posterior_draw(key: PRNGKeyArray, x: Tree) -> Tree:
+            return p.posterior(q, x).sample(key)
+
+        def once(key: PRNGKeyArray) -> Q:
+            theta = jax.vmap(posterior_draw)(jax.random.split(key, w.size), batch.x)
             # estimators that look at xi see the one that would have led to this theta
-            xi = jax.vmap(q.pull)(theta) if hasattr(q, "pull") else None
+            xi = jax.vmap(q.pull)(theta) if isinstance(q, HasPull) else None
             return estimator(p, q, batch._replace(theta=theta, xi=xi), w)
 
-        each = eqx.filter_vmap(once)(jax.random.split(batch.key, draws))
-        return jax.tree.map(lambda leaf: jnp.mean(leaf, axis=0), each)
+        return mean_rows(eqx.filter_vmap(once)(jax.random.split(batch_key(batch), draws)))
 
     return averaged
+
+
+def batch_key(batch: Batch) -> PRNGKeyArray:
+    """The randomness that a batch carries for estimators that draw."""
+    if batch.key is None:
+        raise ValueError("the batch must carry a key for estimators that draw, got None")
+    return batch.key

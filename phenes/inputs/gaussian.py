@@ -1,51 +1,71 @@
-"""Gaussian input noise: x = H theta + b + eps, eps ~ N(0, C), and noise whose size depends on
-theta.
-"""
+# pyright: reportUnknownMemberType=false
+"""Gaussian input noise: x = H theta + b + eps, eps ~ N(0, C), and noise that depends on theta."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import TypeVar
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jax import lax
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, PRNGKeyArray
+from numpy.typing import ArrayLike
 
 from phenes import _arrays, _validate
 from phenes._batching import cond_rare
+from phenes._jax import diagonal, inverse
 from phenes._random import normal
+from phenes._trees import replace
 from phenes.covariance import Covariance, Dense, Diagonal, add, as_covariance
 from phenes.laws.normal import Normal
-from phenes.search.gaussian import (
-    DiagonalGaussian,
-    Gaussian,
-    GaussianSearch,
-    IsotropicGaussian,
-    replace,
-)
+from phenes.search.gaussian import DiagonalGaussian, Gaussian, GaussianSearch, IsotropicGaussian
+
+G = TypeVar("G", Gaussian, DiagonalGaussian, IsotropicGaussian)
 
 
 class GaussianNoise(eqx.Module):
     """p_theta(x) = N(x | H theta + b, C).
 
-    `scale`: a standard deviation, one for each coordinate, a covariance matrix, or
-    `shared_errors(std, factor)`. `bias` b and `gain` H describe an actuator that is off or mixes
-    its inputs. Coordinates of x that are NaN were not measured; everything here then conditions on
-    the others alone.
+    Coordinates of x that are NaN were not measured; everything here then conditions on the others
+    alone. Closed forms exist under Gaussian search of any covariance.
+
+    Parameters
+    ----------
+    scale : array_like, shape [], [k] or [k, k], or `shared_errors(std, factor)`
+        A standard deviation, one for each coordinate, or the covariance matrix C.
+    bias : array_like, shape [k], optional
+        b: an actuator that is off.
+    gain : array_like, shape [k, d], optional
+        H: an actuator that mixes its inputs; the identity unless given.
+
+    Raises
+    ------
+    ValueError
+        If scale is not positive, bias no vector, or gain no matrix.
+
+    Examples
+    --------
+    >>> p = phenes.inputs.GaussianNoise(0.1)
+    >>> p.sample(jax.random.key(0), jnp.zeros(3)).shape
+    (3,)
     """
 
     cov: Covariance
-    bias: Float[Array, " d"] | None
+    bias: Float[Array, " k"] | None
     gain: Float[Array, "k d"] | None
 
-    def __init__(self, scale, bias=None, gain=None):
+    def __init__(
+        self,
+        scale: ArrayLike | Covariance,
+        bias: ArrayLike | None = None,
+        gain: ArrayLike | None = None,
+    ):
         self.cov = as_covariance("scale", scale)
         self.bias = None if bias is None else _arrays.vector("bias", bias)
-        self.gain = None if gain is None else _arrays.as_float("gain", gain)
-        if self.gain is not None and self.gain.ndim != 2:
-            raise ValueError(
-                f"gain must be a matrix [outputs, inputs], got shape {self.gain.shape}"
-            )
+        matrix = None if gain is None else _arrays.as_float("gain", gain)
+        if matrix is not None and matrix.ndim != 2:
+            raise ValueError(f"gain must be a matrix [outputs, inputs], got shape {matrix.shape}")
+        self.gain = matrix
 
     def expected(self, theta: Float[Array, " d"]) -> Float[Array, " k"]:
         """E[x | theta]."""
@@ -53,6 +73,7 @@ class GaussianNoise(eqx.Module):
         return x if self.bias is None else x + self.bias
 
     def sample(self, key: PRNGKeyArray, theta: Float[Array, " d"]) -> Float[Array, " k"]:
+        """One x for one theta."""
         return self.sample_all(key, theta[None])[0]
 
     def sample_all(self, key: PRNGKeyArray, theta: Float[Array, "n d"]) -> Float[Array, "n k"]:
@@ -61,6 +82,7 @@ class GaussianNoise(eqx.Module):
         return x + self.cov.sample(key, *x.shape).astype(x.dtype)
 
     def log_prob(self, x: Float[Array, " k"], theta: Float[Array, " d"]) -> Float[Array, ""]:
+        """log p_theta(x) of the measured coordinates."""
         return Normal(self.expected(theta), self.cov).log_prob(x)
 
     def coordinate_log_prob(
@@ -82,80 +104,84 @@ class GaussianNoise(eqx.Module):
     ) -> Float[Array, "n d"]:
         """d log p_theta(x) / d theta = H' C^-1 (x - H theta - b) for each individual."""
 
-        def some_measured(cov, r):
+        def missing(cov: Covariance, r: Array) -> Array:
+            return jnp.any(jnp.isnan(r))
+
+        def some_measured(cov: Covariance, r: Array) -> Array:
+            def one(measured: Array, row: Array) -> Array:
+                return cov.masked(measured).solve(row[None])[0]
+
             measured = ~jnp.isnan(r)
-            each = jax.vmap(lambda m, row: cov.masked(m).solve(row[None])[0])
-            return each(measured, jnp.where(measured, r, 0.0))
+            return jax.vmap(one)(measured, jnp.where(measured, r, 0.0))
+
+        def all_measured(cov: Covariance, r: Array) -> Array:
+            return cov.solve(r)
 
         r = x - jax.vmap(self.expected)(theta)
-        y = cond_rare(
-            lambda cov, r: jnp.any(jnp.isnan(r)), some_measured, lambda cov, r: cov.solve(r)
-        )(self.cov, r)
+        y: Array = cond_rare(missing, some_measured, all_measured)(self.cov, r)
         return y if self.gain is None else y @ self.gain
 
     def marginal(self, q: GaussianSearch) -> Normal:
         """P(x) = N(H m + b, H S H' + C)."""
         self._check(q)
-        return Normal(self.expected(q.mean), self._marginal_cov(q))
+        return Normal(self.expected(q.mean), self.marginal_cov(q))
 
     def posterior(self, q: GaussianSearch, x: Float[Array, " k"]) -> Normal:
         """P(theta | x) = N(m + K r, S - K H S), K = S H' M^-1."""
         self._check(q)
         measured = ~jnp.isnan(x)
-        cov = self._marginal_cov(q).masked(measured)
-        channel = _Observed(cov, self.gain, measured)
+        cov = self.marginal_cov(q).masked(measured)
+        observed = _Observed(cov, self.gain, measured)
         r = jnp.where(measured, x - self.expected(q.mean), 0.0)
-        shift = q.covariance.times(channel.pull(cov.solve(r[None])))[0]
-        return Normal(q.mean + shift, _remaining(q.covariance, channel, q.dim))
+        shift = q.covariance.times(observed.pull(cov.solve(r[None])))[0]
+        return Normal(q.mean + shift, _remaining(q.covariance, observed, q.dim))
 
-    def marginal_score(
-        self, q: GaussianSearch, x: Float[Array, "n k"], w: Float[Array, " n"]
-    ) -> GaussianSearch:
-        """1/N sum_i w_i d log P(x_i) / d psi in closed form: y = H' M^-1 (x - Hm - b), B = H' M^-1
-        H (docs/parts/search.md, errata 1-3).
+    def marginal_score(self, q: G, x: Float[Array, "n k"], w: Float[Array, " n"]) -> G:
+        """1/N sum_i w_i d log P(x_i) / d psi, with y = H' M^-1 (x - Hm - b) and B = H' M^-1 H.
+
+        docs/parts/search.md, errata 1-3.
         """
         self._check(q)
         r = x - self.expected(q.mean)[None]
-        return cond_rare(
-            lambda p, q, r, w: jnp.any(jnp.isnan(r)), _score_some_measured, _score_all_measured
-        )(self, q, r, w)
+        return cond_rare(_missing, _score_some_measured, _score_all_measured)(self, q, r, w)
 
-    def mirrored_score(
-        self, q: GaussianSearch, x: Float[Array, "two n d"], w: Float[Array, "two n"]
-    ) -> GaussianSearch:
-        """Rao-Blackwellisation of mirrored pairs theta = m +- L z over the joint posterior of z
-        (docs/estimators/pairs.md, erratum 15).
+    def mirrored_score(self, q: G, x: Float[Array, "two n k"], w: Float[Array, "two n"]) -> G:
+        """The score of mirrored pairs theta = m +- L z given x, over the joint posterior of z.
+
+        docs/estimators/pairs.md, erratum 15.
         """
         self._check(q)
         half = replace(self, cov=self.cov.scaled(0.5))
-        cov = half._marginal_cov(q)
-        channel = _Observed(cov, self.gain)
+        cov = half.marginal_cov(q)
+        observed = _Observed(cov, self.gain)
         # the bias cancels in the difference; what is left is H L z + noise of covariance C/2
-        y = channel.pull(cov.solve(0.5 * (x[0] - x[1])))
-        odd = q.channel_score(0.5 * (w[0] - w[1]), y, channel)
-        even = q.channel_score(0.5 * (w[0] + w[1]), y, channel)
+        y = observed.pull(cov.solve(0.5 * (x[0] - x[1])))
+        odd = q.observed_score(0.5 * (w[0] - w[1]), y, observed)
+        even = q.observed_score(0.5 * (w[0] + w[1]), y, observed)
         return replace(even, mean=odd.mean)
 
-    def marginal_natural(self, q: GaussianSearch, g: Any) -> GaussianSearch:
+    def marginal_natural(self, q: G, g: G) -> G:
         """I[P]^-1 g."""
         self._check(q)
-        cov = self._marginal_cov(q)
-        return q.channel_natural(g, cov if self.gain is None else _Observed(cov, self.gain))
+        cov = self.marginal_cov(q)
+        return q.observed_natural(g, cov if self.gain is None else _Observed(cov, self.gain))
 
     def pooled(self, repeats: int) -> "GaussianNoise":
         """The law of the mean of `repeats` draws at one theta: C / R."""
         return replace(self, cov=self.cov.scaled(1 / repeats))
 
     def statistic(self, x: Float[Array, "r k"]) -> Float[Array, " k"]:
+        """The mean of R draws."""
         return jnp.mean(x, axis=0)
 
-    def _marginal_cov(self, q: GaussianSearch) -> Covariance:
+    def marginal_cov(self, q: GaussianSearch) -> Covariance:
+        """M = H S H' + C."""
         if self.gain is None:
             return add(q.covariance, self.cov, q.dim)
         spread = self.gain @ q.covariance.times(self.gain).T
         return Dense(spread + self.cov.matrix(self.gain.shape[0]))
 
-    def _check(self, q) -> None:
+    def _check(self, q: GaussianSearch) -> None:
         _validate.family(self, q, (Gaussian, DiagonalGaussian, IsotropicGaussian))
         inputs, outputs = (q.dim, q.dim) if self.gain is None else self.gain.shape[::-1]
         if inputs != q.dim:
@@ -172,97 +198,122 @@ class HeteroscedasticNoise(eqx.Module):
 
     No closed form exists; freezing the noise at the mean is biased. Use
     `estimators.information_mix` or `estimators.exchangeable`.
+
+    Parameters
+    ----------
+    std : callable
+        (theta [d]) -> standard deviations, shape [] or [d].
+
+    Raises
+    ------
+    ValueError
+        If std is no function.
+
+    Examples
+    --------
+    >>> p = phenes.inputs.HeteroscedasticNoise(lambda theta: 0.1 + 0.05 * jnp.abs(theta))
     """
 
     std: Callable[[Float[Array, " d"]], Array] = eqx.field(static=True)
 
-    def __init__(self, std):
+    def __init__(self, std: Callable[[Float[Array, " d"]], Array]):
         self.std = _validate.function("std", std, "lambda theta: 0.1 + 0.05 * jnp.abs(theta)")
 
     def sample(self, key: PRNGKeyArray, theta: Float[Array, " d"]) -> Float[Array, " d"]:
+        """One x for one theta."""
         return theta + self.std(theta) * normal(key, theta.shape, theta.dtype)
 
     def coordinate_log_prob(
         self, x: Float[Array, " d"], theta: Float[Array, " d"]
     ) -> Float[Array, " d"]:
+        """log p of each coordinate, 0 where it was not measured."""
         measured = ~jnp.isnan(x)
         z = jnp.where(measured, x, theta)
         return jnp.where(measured, jax.scipy.stats.norm.logpdf(z, theta, self.std(theta)), 0.0)
 
     def log_prob(self, x: Float[Array, " d"], theta: Float[Array, " d"]) -> Float[Array, ""]:
+        """log p_theta(x) of the measured coordinates."""
         return jnp.sum(self.coordinate_log_prob(x, theta))
 
 
 class _Observed(eqx.Module):
-    """The channel B = H' M^-1 H, with the rows of H that were not measured removed."""
+    """B^-1 for B = H' M^-1 H, with the rows of H that were not measured removed."""
 
     cov: Covariance
     gain: Float[Array, "k d"] | None
-    measured: Array | None = None
+    measured: Bool[Array, " k"] | None = None
 
     def pull(self, y: Float[Array, "n k"]) -> Float[Array, "n d"]:
+        """H' y."""
         return y if self.gain is None else y @ self.gain
 
     def matrix(self, d: int) -> Float[Array, "d d"]:
-        return self.cov.matrix(d) if self.gain is None else jnp.linalg.inv(self.inverse(d))
+        """B^-1."""
+        return self.cov.matrix(d) if self.gain is None else inverse(self.inverse(d))
 
     def inverse(self, d: int) -> Float[Array, "d d"]:
+        """B."""
         if self.gain is None:
-            inverse = self.cov.inverse(d)
-            return (
-                inverse
-                if self.measured is None
-                else jnp.where(self.measured[:, None] & self.measured[None], inverse, 0.0)
-            )
-        gain = (
-            self.gain
-            if self.measured is None
-            else jnp.where(self.measured[:, None], self.gain, 0.0)
-        )
+            own = self.cov.inverse(d)
+            if self.measured is None:
+                return own
+            return jnp.where(self.measured[:, None] & self.measured[None], own, 0.0)
+        gain = self.gain
+        if self.measured is not None:
+            gain = jnp.where(self.measured[:, None], gain, 0.0)
         return gain.T @ self.cov.solve(gain.T).T
 
     def inverse_diagonal(self, d: int) -> Float[Array, " d"]:
+        """The diagonal of B."""
         if self.gain is not None:
-            return jnp.diagonal(self.inverse(d))
-        inverse = self.cov.inverse_diagonal(d)
-        return inverse if self.measured is None else jnp.where(self.measured, inverse, 0.0)
+            return diagonal(self.inverse(d))
+        own = self.cov.inverse_diagonal(d)
+        return own if self.measured is None else jnp.where(self.measured, own, 0.0)
 
 
-def _remaining(prior: Covariance, channel: _Observed, d: int) -> Covariance:
+def _remaining(prior: Covariance, observed: _Observed, d: int) -> Covariance:
     """S - S B S."""
-    if isinstance(prior, Diagonal) and isinstance(channel.cov, Diagonal) and channel.gain is None:
+    if isinstance(prior, Diagonal) and isinstance(observed.cov, Diagonal) and observed.gain is None:
         s = prior.vector(d)
-        return Diagonal(s - s**2 * channel.inverse_diagonal(d))
+        return Diagonal(s - s**2 * observed.inverse_diagonal(d))
     s = prior.matrix(d)
-    return Dense(s - s @ channel.inverse(d) @ s)
+    return Dense(s - s @ observed.inverse(d) @ s)
 
 
-def _score_all_measured(
-    p: GaussianNoise, q: GaussianSearch, r: Float[Array, "n k"], w: Float[Array, " n"]
-) -> GaussianSearch:
-    cov = p._marginal_cov(q)
-    channel = _Observed(cov, p.gain)
-    return q.channel_score(w, channel.pull(cov.solve(r)), channel)
+def _zero(leaf: Array) -> Array:
+    return jnp.zeros_like(leaf)
+
+
+def _missing(p: GaussianNoise, q: GaussianSearch, r: Array, w: Array) -> Array:
+    return jnp.any(jnp.isnan(r))
+
+
+def _score_all_measured(p: GaussianNoise, q: G, r: Float[Array, "n k"], w: Float[Array, " n"]) -> G:
+    cov = p.marginal_cov(q)
+    observed = _Observed(cov, p.gain)
+    return q.observed_score(w, observed.pull(cov.solve(r)), observed)
 
 
 def _score_some_measured(
-    p: GaussianNoise, q: GaussianSearch, r: Float[Array, "n k"], w: Float[Array, " n"]
-) -> GaussianSearch:
-    """The same with a channel of each individual's own: O(N d^3) for full covariances, one after
-    the other so that memory stays O(d^2).
-    """
-    cov = p._marginal_cov(q)
+    p: GaussianNoise, q: G, r: Float[Array, "n k"], w: Float[Array, " n"]
+) -> G:
+    """The same with a B of each individual's own: O(N d^3) for full covariances.
 
-    def add_one(total, row):
+    One after the other, so that memory stays O(d^2).
+    """
+    cov = p.marginal_cov(q)
+
+    def add_one(total: G, row: tuple[Array, Array]) -> tuple[G, None]:
         r, w = row
         measured = ~jnp.isnan(r)
         own = cov.masked(measured)
-        channel = _Observed(own, p.gain, measured)
+        observed = _Observed(own, p.gain, measured)
         y = own.solve(jnp.where(measured, r, 0.0)[None])
-        return (
-            jax.tree.map(jnp.add, total, q.channel_score(w[None], channel.pull(y), channel)),
-            None,
-        )
+        one = q.observed_score(w[None], observed.pull(y), observed)
+        return jax.tree.map(jnp.add, total, one), None
 
-    total, _ = lax.scan(add_one, jax.tree.map(jnp.zeros_like, q), (r, w))
-    return jax.tree.map(lambda leaf: leaf / w.size, total)
+    def mean(leaf: Array) -> Array:
+        return leaf / w.size
+
+    total, _ = lax.scan(add_one, jax.tree.map(_zero, q), (r, w))
+    return jax.tree.map(mean, total)

@@ -1,49 +1,70 @@
-"""Gaussian mixtures as input noise, and the multivariate Student-t law, which is one in its
-scale.
-"""
+# pyright: reportUnknownMemberType=false
+"""Gaussian mixtures as input noise, and the multivariate Student-t law, a mixture in its scale."""
+
+from collections.abc import Sequence
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jax.scipy.special import gammaln
 from jaxtyping import Array, Float, PRNGKeyArray
+from numpy.typing import ArrayLike
 
 from phenes import _arrays, _validate
+from phenes._trees import stack, sum_rows, take
 from phenes.covariance import Covariance, as_covariance
-from phenes.inputs.gaussian import GaussianNoise
-from phenes.laws.normal import Mixture
+from phenes.inputs.gaussian import G, GaussianNoise
+from phenes.laws.normal import Mixture, Normal
 from phenes.search.gaussian import DiagonalGaussian, Gaussian, GaussianSearch, IsotropicGaussian
 
 
 class GaussianMixtureNoise(eqx.Module):
-    """x = theta + eps, eps ~ sum_k weight_k N(bias_k, C_k): a machine that is usually good and
-    sometimes not.
+    """x = theta + eps, eps ~ sum_k weight_k N(bias_k, C_k).
 
-    `weights` [k], `scales` a sequence of k scales (each as for GaussianNoise, all of one kind),
-    `biases` [k, d] or None.
+    A machine that is usually good and sometimes not.
+
+    Parameters
+    ----------
+    weights : array_like, shape [k]
+        Positive; divided by their sum.
+    scales : sequence of k array_like
+        Each as for `GaussianNoise`, all of one kind.
+    biases : array_like, shape [k, d], optional
+        Where each component is centred; 0 unless given.
+
+    Raises
+    ------
+    ValueError
+        If the lengths differ, or the scales are of several kinds.
+
+    Examples
+    --------
+    >>> p = phenes.inputs.GaussianMixtureNoise([0.9, 0.1], [0.1, 2.0])
     """
 
     log_weight: Float[Array, " k"]
     components: GaussianNoise  # stacked along the first axis
 
-    def __init__(self, weights, scales, biases=None):
-        weights = _arrays.positive("weights", weights)
-        if (
-            weights.ndim != 1
-            or len(scales) != weights.size
-            or (biases is not None and len(biases) != weights.size)
-        ):
+    def __init__(
+        self,
+        weights: ArrayLike,
+        scales: Sequence[ArrayLike | Covariance],
+        biases: Sequence[ArrayLike] | Float[Array, "k d"] | None = None,
+    ):
+        shares = _arrays.positive("weights", weights)
+        lengths = {len(scales), len(scales if biases is None else biases)}
+        if shares.ndim != 1 or lengths != {shares.size}:
             raise ValueError(
-                f"weights, scales and biases must be of one length, got {weights.shape} and"
+                f"weights, scales and biases must be of one length, got {shares.shape} and"
                 f" {len(scales)} scales"
             )
-        self.log_weight = jnp.log(weights / jnp.sum(weights))
+        self.log_weight = jnp.log(shares / jnp.sum(shares))
         laws = [
             GaussianNoise(scale, None if biases is None else biases[k])
             for k, scale in enumerate(scales)
         ]
         try:
-            self.components = jax.tree.map(lambda *leaves: jnp.stack(leaves), *laws)
+            self.components = stack(laws)
         except ValueError:
             raise ValueError(
                 "scales must be all scalars, all vectors or all matrices of one size, got a mixture"
@@ -51,25 +72,29 @@ class GaussianMixtureNoise(eqx.Module):
             ) from None
 
     def sample(self, key: PRNGKeyArray, theta: Float[Array, " d"]) -> Float[Array, " d"]:
+        """One x for one theta."""
         which, what = jax.random.split(key)
         k = jax.random.categorical(which, self.log_weight)
-        return jax.tree.map(lambda leaf: leaf[k], self.components).sample(what, theta)
+        return take(self.components, k).sample(what, theta)
 
     def log_prob(self, x: Float[Array, " d"], theta: Float[Array, " d"]) -> Float[Array, ""]:
-        each = jax.vmap(lambda p: p.log_prob(x, theta))(self.components)
+        """log p_theta(x) of the measured coordinates."""
+
+        def one(p: GaussianNoise) -> Array:
+            return p.log_prob(x, theta)
+
+        each = jax.vmap(one)(self.components)
         return jax.nn.logsumexp(self.log_weight + each)
 
     def marginal(self, q: GaussianSearch) -> Mixture:
-        return Mixture(self.log_weight, jax.vmap(lambda p: p.marginal(q))(self.components))
+        """The mixture of the components' marginals."""
+        return _marginal(self.log_weight, self.components, q)
 
     def posterior(self, q: GaussianSearch, x: Float[Array, " d"]) -> Mixture:
-        each = jax.vmap(lambda p: p.marginal(q).log_prob(x))(self.components)
-        log_weight = jax.nn.log_softmax(self.log_weight + each)
-        return Mixture(log_weight, jax.vmap(lambda p: p.posterior(q, x))(self.components))
+        """The mixture of the components' posteriors, each weighed by its responsibility."""
+        return _posterior(self.log_weight, self.components, q, x)
 
-    def marginal_score(
-        self, q: GaussianSearch, x: Float[Array, "n d"], w: Float[Array, " n"]
-    ) -> GaussianSearch:
+    def marginal_score(self, q: G, x: Float[Array, "n d"], w: Float[Array, " n"]) -> G:
         """sum_k responsibility_k score^(k) (docs/parts/inputs.md)."""
         return _responsible_score(self.log_weight, self.components, q, x, w)
 
@@ -79,16 +104,33 @@ class MultivariateTNoise(eqx.Module):
 
     A scale mixture of Gaussians over tau ~ Gamma(df/2, df/2), integrated by the trapezoidal rule in
     log tau (error about 1e-9).
+
+    Parameters
+    ----------
+    scale : array_like, shape [], [d] or [d, d], or `shared_errors(std, factor)`
+        As for `GaussianNoise`, of which it is the limit for many degrees of freedom.
+    df : array_like, shape []
+        Degrees of freedom; the fewer, the heavier the tails.
+
+    Raises
+    ------
+    ValueError
+        If scale or df is not positive.
+
+    Examples
+    --------
+    >>> p = phenes.inputs.MultivariateTNoise(0.1, df=3.0)
     """
 
     cov: Covariance
     df: Float[Array, ""]
 
-    def __init__(self, scale, df):
+    def __init__(self, scale: ArrayLike | Covariance, df: ArrayLike):
         self.cov = as_covariance("scale", scale)
         self.df = _validate.shape("df", _arrays.positive("df", df), (), "one law")
 
     def sample(self, key: PRNGKeyArray, theta: Float[Array, " d"]) -> Float[Array, " d"]:
+        """One x for one theta."""
         normal, chi = jax.random.split(key)
         tau = jax.random.gamma(chi, self.df / 2, dtype=theta.dtype) / (self.df / 2)
         return theta + self.cov.sample(normal, 1, theta.size)[0] / jnp.sqrt(tau)
@@ -110,33 +152,31 @@ class MultivariateTNoise(eqx.Module):
         return norm - half * jnp.log1p(quadratic / self.df)
 
     def marginal(self, q: GaussianSearch) -> Mixture:
-        log_weight, components = self._scale_mixture()
-        return Mixture(log_weight, jax.vmap(lambda p: p.marginal(q))(components))
+        """The mixture of the marginals over the scale."""
+        return _marginal(*self._scale_mixture(), q)
 
     def posterior(self, q: GaussianSearch, x: Float[Array, " d"]) -> Mixture:
-        log_weight, components = self._scale_mixture()
-        each = jax.vmap(lambda p: p.marginal(q).log_prob(x))(components)
-        return Mixture(
-            jax.nn.log_softmax(log_weight + each), jax.vmap(lambda p: p.posterior(q, x))(components)
-        )
+        """The mixture of the posteriors over the scale, each weighed by its responsibility."""
+        return _posterior(*self._scale_mixture(), q, x)
 
-    def marginal_score(
-        self, q: GaussianSearch, x: Float[Array, "n d"], w: Float[Array, " n"]
-    ) -> GaussianSearch:
+    def marginal_score(self, q: G, x: Float[Array, "n d"], w: Float[Array, " n"]) -> G:
+        """The score of the mixture over the scale."""
         return _responsible_score(*self._scale_mixture(), q, x, w)
 
     def _scale_mixture(self) -> tuple[Float[Array, " k"], GaussianNoise]:
         log_tau, log_weight = scale_nodes(self.df)
-        components = jax.vmap(lambda t: GaussianNoise(self.cov.scaled(jnp.exp(-t))))(log_tau)
-        return log_weight, components
+
+        def at(t: Array) -> GaussianNoise:
+            return GaussianNoise(self.cov.scaled(jnp.exp(-t)))
+
+        return log_weight, jax.vmap(at)(log_tau)
 
 
 NODES = 96
 
 
 def scale_nodes(df: Float[Array, ""]) -> tuple[Float[Array, " k"], Float[Array, " k"]]:
-    """log tau_k and log weights for tau ~ Gamma(df/2, rate df/2), by the trapezoidal rule in log
-    tau.
+    """log tau_k and log weights for tau ~ Gamma(df/2, rate df/2), by the trapezoidal rule.
 
     The density of log tau is analytic and falls at least exponentially on both sides, where the
     trapezoidal rule converges exponentially.
@@ -147,11 +187,42 @@ def scale_nodes(df: Float[Array, ""]) -> tuple[Float[Array, " k"], Float[Array, 
     return t, log_density + jnp.log(t[1] - t[0])
 
 
-def _responsible_score(log_weight, components, q, x, w):
+def _marginal(log_weight: Array, components: GaussianNoise, q: GaussianSearch) -> Mixture:
+    def one(p: GaussianNoise) -> Normal:
+        return p.marginal(q)
+
+    return Mixture(log_weight, jax.vmap(one)(components))
+
+
+def _posterior(
+    log_weight: Array, components: GaussianNoise, q: GaussianSearch, x: Array
+) -> Mixture:
+    def density(p: GaussianNoise) -> Array:
+        return p.marginal(q).log_prob(x)
+
+    def one(p: GaussianNoise) -> Normal:
+        return p.posterior(q, x)
+
+    responsibility = jax.nn.log_softmax(log_weight + jax.vmap(density)(components))
+    return Mixture(responsibility, jax.vmap(one)(components))
+
+
+def _responsible_score(
+    log_weight: Float[Array, " k"],
+    components: GaussianNoise,
+    q: G,
+    x: Float[Array, "n d"],
+    w: Float[Array, " n"],
+) -> G:
     """1/N sum_i w_i sum_k resp_ik s^(k)(x_i), with one batch of scores for each component."""
     _validate.family(components, q, (Gaussian, DiagonalGaussian, IsotropicGaussian))
 
-    log_density = jax.vmap(lambda p: p.marginal(q).log_prob_all(x))(components)
-    responsibility = jax.nn.softmax(log_weight[:, None] + log_density, axis=0)
-    each = jax.vmap(lambda p, r: p.marginal_score(q, x, w * r))(components, responsibility)
-    return jax.tree.map(lambda leaf: jnp.sum(leaf, axis=0), each)
+    def density(p: GaussianNoise) -> Array:
+        return p.marginal(q).log_prob_all(x)
+
+    def score(p: GaussianNoise, responsibility: Array) -> G:
+        return p.marginal_score(q, x, w * responsibility)
+
+    log_density = jax.vmap(density)(components)
+    responsibility: Array = jax.nn.softmax(log_weight[:, None] + log_density, axis=0)
+    return sum_rows(jax.vmap(score)(components, responsibility))

@@ -1,5 +1,5 @@
-"""Conjugate search laws: Beta, Gamma, and the paper's general family (phi, nu) built from A(theta)
-and u(x).
+# pyright: reportUnknownMemberType=false
+"""Conjugate search laws: Beta, Gamma, and the paper's general family (phi, nu).
 
 theta is the natural parameter throughout (log-odds, log-rate), as in the paper: it has no boundary
 to underflow at. `log_prob` is the density in theta. Beta and Gamma are elementwise: leaves of any
@@ -7,6 +7,7 @@ shape are that many independent laws.
 """
 
 from collections.abc import Callable
+from typing import Self, TypeVar
 
 import equinox as eqx
 import jax
@@ -15,18 +16,39 @@ from jax import lax
 from jax.flatten_util import ravel_pytree
 from jax.scipy.special import betaln, digamma, gammaln, polygamma
 from jaxtyping import Array, Float, Int, PRNGKeyArray
+from numpy.typing import ArrayLike
 
 from phenes import _arrays, _validate
-from phenes._trees import replace
+from phenes._jax import grad, hessian, jacobian, solve
+from phenes._trees import replace, shifted
+from phenes.special import tiny
 
 
 class Beta(eqx.Module):
-    """Beta(a, b) law of a probability; psi = (log_a, log_b), theta = log-odds."""
+    """Beta(a, b) law of a probability; psi = (log_a, log_b), theta = log-odds.
+
+    Parameters
+    ----------
+    a : array_like, shape [...]
+        Positive; successes so far, as it were.
+    b : array_like, shape [...]
+        Positive, shaped like a; failures so far.
+
+    Raises
+    ------
+    ValueError
+        If a or b is not positive, or their shapes differ.
+
+    Examples
+    --------
+    >>> phenes.search.Beta(2.0, 6.0).mean.item()
+    0.25
+    """
 
     log_a: Float[Array, "*d"]
     log_b: Float[Array, "*d"]
 
-    def __init__(self, a, b):
+    def __init__(self, a: ArrayLike, b: ArrayLike):
         self.log_a, self.log_b = (
             jnp.log(_arrays.positive("a", a)),
             jnp.log(_arrays.positive("b", b)),
@@ -35,10 +57,12 @@ class Beta(eqx.Module):
 
     @property
     def a(self) -> Float[Array, "*d"]:
+        """Successes, as it were."""
         return jnp.exp(self.log_a)
 
     @property
     def b(self) -> Float[Array, "*d"]:
+        """Failures, as it were."""
         return jnp.exp(self.log_b)
 
     @property
@@ -47,39 +71,62 @@ class Beta(eqx.Module):
         return jax.nn.sigmoid(self.log_a - self.log_b)
 
     def draw(self, key: PRNGKeyArray, n: int) -> PRNGKeyArray:
+        """Random bits of n individuals."""
         return jax.random.split(key, n)
 
     def sample(self, key: PRNGKeyArray) -> Float[Array, "*d"]:
+        """One theta."""
         return self.push(key)
 
     def push(self, xi: PRNGKeyArray) -> Float[Array, "*d"]:
+        """The theta of random bits, smooth in psi."""
         first, second = jax.random.split(xi)
         return jax.random.loggamma(first, self.a) - jax.random.loggamma(second, self.b)
 
     def log_prob(self, theta: Float[Array, "*d"]) -> Float[Array, ""]:
+        """log q(theta)."""
         a, b = self.a, self.b
         return jnp.sum(
             a * jax.nn.log_sigmoid(theta) + b * jax.nn.log_sigmoid(-theta) - betaln(a, b)
         )
 
-    def natural(self, g: "Beta") -> "Beta":
+    def natural(self, g: Self) -> Self:
         """I[q] in (a, b) is diag(psi1(a), psi1(b)) - psi1(a + b)."""
         a, b = self.a, self.b
         t = polygamma(1, a + b)
         top, side, bottom = polygamma(1, a) - t, -t, polygamma(1, b) - t
         return _solve_in_logs(self, (a, g.log_a), (b, g.log_b), top, side, bottom)
 
-    def move(self, updates: "Beta") -> tuple["Beta", Int[Array, ""]]:
-        return eqx.apply_updates(self, updates), jnp.zeros((), jnp.int32)
+    def move(self, updates: Self) -> tuple[Self, Int[Array, ""]]:
+        """psi + updates: every psi is inside the domain."""
+        return shifted(self, updates), jnp.zeros((), jnp.int32)
 
 
 class Gamma(eqx.Module):
-    """Gamma(k, rate b) law of a rate; psi = (log_k, log_b), theta = log-rate."""
+    """Gamma(k, rate b) law of a rate; psi = (log_k, log_b), theta = log-rate.
+
+    Parameters
+    ----------
+    k : array_like, shape [...]
+        Positive shape parameter; events so far, as it were.
+    b : array_like, shape [...]
+        Positive rate parameter, shaped like k; the time they took.
+
+    Raises
+    ------
+    ValueError
+        If k or b is not positive, or their shapes differ.
+
+    Examples
+    --------
+    >>> phenes.search.Gamma(2.0, 4.0).mean.item()
+    0.5
+    """
 
     log_k: Float[Array, "*d"]
     log_b: Float[Array, "*d"]
 
-    def __init__(self, k, b):
+    def __init__(self, k: ArrayLike, b: ArrayLike):
         self.log_k, self.log_b = (
             jnp.log(_arrays.positive("k", k)),
             jnp.log(_arrays.positive("b", b)),
@@ -88,10 +135,12 @@ class Gamma(eqx.Module):
 
     @property
     def k(self) -> Float[Array, "*d"]:
+        """Shape parameter."""
         return jnp.exp(self.log_k)
 
     @property
     def b(self) -> Float[Array, "*d"]:
+        """Rate parameter."""
         return jnp.exp(self.log_b)
 
     @property
@@ -100,52 +149,85 @@ class Gamma(eqx.Module):
         return jnp.exp(self.log_k - self.log_b)
 
     def draw(self, key: PRNGKeyArray, n: int) -> PRNGKeyArray:
+        """Random bits of n individuals."""
         return jax.random.split(key, n)
 
     def sample(self, key: PRNGKeyArray) -> Float[Array, "*d"]:
+        """One theta."""
         return self.push(key)
 
     def push(self, xi: PRNGKeyArray) -> Float[Array, "*d"]:
+        """The theta of random bits, smooth in psi."""
         return jax.random.loggamma(xi, self.k) - self.log_b
 
     def log_prob(self, theta: Float[Array, "*d"]) -> Float[Array, ""]:
+        """log q(theta)."""
         k = self.k
         return jnp.sum(k * (self.log_b + theta) - jnp.exp(self.log_b + theta) - gammaln(k))
 
-    def score(self, theta: Float[Array, "n *d"], w: Float[Array, " n"]) -> "Gamma":
+    def score(self, theta: Float[Array, "n *d"], w: Float[Array, " n"]) -> Self:
+        """1/N sum_i w_i d log q(theta_i) / d psi."""
         k = self.k
         z = self.log_b[None] + theta
         by_k = jnp.tensordot(w, z - digamma(k)[None], axes=1) / w.size
         by_b = jnp.tensordot(w, k[None] - jnp.exp(z), axes=1) / w.size
         return replace(self, log_k=k * by_k, log_b=by_b)
 
-    def natural(self, g: "Gamma") -> "Gamma":
+    def natural(self, g: Self) -> Self:
         """I[q] in (k, b) is [[psi1(k), -1/b], [-1/b, k/b^2]]."""
         k, b = self.k, self.b
         return _solve_in_logs(self, (k, g.log_k), (b, g.log_b), polygamma(1, k), -1 / b, k / b**2)
 
-    def move(self, updates: "Gamma") -> tuple["Gamma", Int[Array, ""]]:
-        return eqx.apply_updates(self, updates), jnp.zeros((), jnp.int32)
+    def move(self, updates: Self) -> tuple[Self, Int[Array, ""]]:
+        """psi + updates: every psi is inside the domain."""
+        return shifted(self, updates), jnp.zeros((), jnp.int32)
 
 
-def _solve_in_logs(q, first, second, top, side, bottom):
+Pair = TypeVar("Pair", Beta, Gamma)
+Entry = tuple[Array, Array]  # a parameter, and the gradient in its logarithm
+
+
+def _solve_in_logs(
+    q: Pair, first: Entry, second: Entry, top: Array, side: Array, bottom: Array
+) -> Pair:
     """Solve the 2 x 2 Fisher system of (u, v) for gradients and steps in (log u, log v)."""
-    (u, g_u), (v, g_v) = first, second
-    g_u, g_v = g_u / u, g_v / v
+    u, v = first[0], second[0]
+    g_u, g_v = first[1] / u, second[1] / v
     det = top * bottom - side**2
     step = (bottom * g_u - side * g_v) / det / u, (top * g_v - side * g_u) / det / v
-    names = [field for field in q.__dataclass_fields__]
-    return replace(q, **dict(zip(names, step, strict=True)))
+    return replace(q, **dict(zip(q.__dataclass_fields__, step, strict=True)))
 
 
 class Conjugate(eqx.Module):
-    """q(theta) = exp(nu phi.theta - nu A(theta) - B(phi, nu)), the conjugate of p = h
-    exp(theta.u(x) - A(theta)); psi = (phi, nu).
+    """q(theta) = exp(nu phi.theta - nu A(theta) - B(phi, nu)); psi = (phi, nu).
 
-    For a scalar theta only the convex function A is needed: the normaliser B comes from quadrature,
-    samples from rejection under a universal envelope for log-concave densities, both exact to
-    rounding. For a vector theta give `B(phi, nu)` and `sampler(key, phi, nu)`. phi must lie inside
-    the range of grad A (the mean values of u), nu must be positive (errata 6-9).
+    The conjugate of p = h exp(theta.u(x) - A(theta)). For a scalar theta only the convex function A
+    is needed: the normaliser B comes from quadrature, samples from rejection under a universal
+    envelope for log-concave densities, both exact to rounding (errata 6-9).
+
+    Parameters
+    ----------
+    phi : array_like, shape [] or [n]
+        Mean of u(x), inside the range of grad A.
+    nu : array_like, shape []
+        Positive strength: of how many observations the law knows.
+    A : callable
+        (theta) -> log-partition function of p, convex and smooth.
+    B : callable, optional
+        (phi, nu) -> log-normaliser of q; needed for a vector theta.
+    sampler : callable, optional
+        (key, phi, nu) -> theta; needed for a vector theta.
+
+    Raises
+    ------
+    ValueError
+        If nu is not one positive number, or B or sampler is missing for a vector theta.
+
+    Examples
+    --------
+    >>> q = phenes.search.Conjugate(0.25, 8.0, jax.nn.softplus)
+    >>> q.sample(jax.random.key(0)).shape
+    ()
     """
 
     phi: Float[Array, "*n"]
@@ -154,13 +236,22 @@ class Conjugate(eqx.Module):
     B: Callable[[Array, Array], Array] | None = eqx.field(static=True)
     sampler: Callable[[PRNGKeyArray, Array, Array], Array] | None = eqx.field(static=True)
 
-    def __init__(self, phi, nu, A, B=None, sampler=None):
+    def __init__(
+        self,
+        phi: ArrayLike,
+        nu: ArrayLike,
+        A: Callable[[Array], Array],
+        B: Callable[[Array, Array], Array] | None = None,
+        sampler: Callable[[PRNGKeyArray, Array, Array], Array] | None = None,
+    ):
         self.phi = _arrays.as_float("phi", phi)
         self.nu = _validate.shape(
             "nu", _arrays.positive("nu", nu), (), "one strength for all of phi"
         )
-        self.A = _validate.function("A", A, "jax.nn.softplus")
-        self.B, self.sampler = B, sampler
+        # A and B are the paper's names, not constants
+        self.A = _validate.function("A", A, "jax.nn.softplus")  # pyright: ignore[reportConstantRedefinition]
+        self.B = B  # pyright: ignore[reportConstantRedefinition]
+        self.sampler = sampler
         if self.phi.ndim and (B is None or sampler is None):
             raise ValueError(
                 f"B and sampler must be given for a vector theta, got phi of shape {self.phi.shape}"
@@ -171,7 +262,7 @@ class Conjugate(eqx.Module):
         """B(phi, nu) = log int exp(nu (phi.theta - A(theta))) d theta, smooth in phi and nu."""
         if self.B is not None:
             return self.B(phi, nu)
-        centre, width = jax.tree.map(lax.stop_gradient, self._mode(phi, nu))
+        centre, width = (lax.stop_gradient(each) for each in self._mode(phi, nu))
         # theta = centre + width sinh(t): the trapezoidal rule then converges exponentially even for
         # exponential tails
         t = jnp.linspace(-9.0, 9.0, 401, dtype=centre.dtype)
@@ -184,59 +275,60 @@ class Conjugate(eqx.Module):
         return jax.nn.logsumexp(exponent) + jnp.log(width * (t[1] - t[0]))
 
     def draw(self, key: PRNGKeyArray, n: int) -> PRNGKeyArray:
+        """Random bits of n individuals."""
         return jax.random.split(key, n)
 
     def sample(self, key: PRNGKeyArray) -> Float[Array, "*n"]:
+        """One theta."""
         return self.push(key)
 
     def push(self, xi: PRNGKeyArray) -> Float[Array, "*n"]:
-        """A draw for the random bits xi. Rejection is not smooth in psi: there is no
-        reparameterised estimator here.
-        """
+        """The theta of random bits; rejection is not smooth in psi, so never reparameterise."""
         if self.sampler is not None:
             return self.sampler(xi, self.phi, self.nu)
         centre, _ = self._mode(self.phi, self.nu)
         log_total = self.log_normaliser(self.phi, self.nu)  # once, not in every attempt
-        return _log_concave_draw(xi, lambda theta: self._exponent(theta) - log_total, centre)
+
+        def log_density(theta: Array) -> Array:
+            return self._exponent(theta) - log_total
+
+        return _log_concave_draw(xi, log_density, centre)
 
     def log_prob(self, theta: Float[Array, "*n"]) -> Float[Array, ""]:
+        """log q(theta)."""
         return self._exponent(theta) - self.log_normaliser(self.phi, self.nu)
 
-    def _exponent(self, theta):
+    def _exponent(self, theta: Array) -> Array:
         return self.nu * (jnp.sum(self.phi * theta) - self.A(theta))
 
-    def natural(self, g: "Conjugate") -> "Conjugate":
-        """I[q] = J' Hess B(chi, nu) J with the canonical coordinates (chi = nu phi, nu) (erratum
-        8).
-        """
+    def natural(self, g: Self) -> Self:
+        """I[q]^-1 g, I[q] = J' Hess B(chi, nu) J with canonical (chi = nu phi, nu) (erratum 8)."""
         psi, unravel = ravel_pytree((self.phi, self.nu))
 
-        def canonical(chi_nu):
+        def canonical(chi_nu: Array) -> Array:
             chi, nu = unravel(chi_nu)
             return self.log_normaliser(chi / nu, nu)
 
-        def to_canonical(psi):
+        def to_canonical(psi: Array) -> Array:
             phi, nu = unravel(psi)
             return ravel_pytree((nu * phi, nu))[0]
 
-        jacobian = jax.jacfwd(to_canonical)(psi)
-        fisher = jacobian.T @ jax.hessian(canonical)(to_canonical(psi)) @ jacobian
-        phi, nu = unravel(jnp.linalg.solve(fisher, ravel_pytree((g.phi, g.nu))[0]))
+        J = jacobian(to_canonical)(psi)
+        fisher = J.T @ hessian(canonical)(to_canonical(psi)) @ J
+        phi, nu = unravel(solve(fisher, ravel_pytree((g.phi, g.nu))[0]))
         return replace(self, phi=phi, nu=nu)
 
-    def move(self, updates: "Conjugate") -> tuple["Conjugate", Int[Array, ""]]:
+    def move(self, updates: Self) -> tuple[Self, Int[Array, ""]]:
         """nu stays positive: it falls at most to a tenth in one step, and that is counted."""
         free = self.nu + updates.nu
         kept = jnp.maximum(free, 0.1 * self.nu)
         return replace(self, phi=self.phi + updates.phi, nu=kept), (kept != free).astype(jnp.int32)
 
-    def _mode(self, phi, nu):
-        """The maximum of phi theta - A(theta), by bisection on A' = phi, and a width from the
-        curvature there.
-        """
-        slope = jax.grad(self.A)
+    def _mode(self, phi: Array, nu: Array) -> tuple[Array, Array]:
+        """The maximum of phi theta - A(theta), by bisection, and a width from its curvature."""
+        slope = grad(self.A)
 
-        def halve(ends, _):
+        def halve(ends: tuple[Array, Array], _: None) -> tuple[tuple[Array, Array], None]:
             low, high = ends
             middle = 0.5 * (low + high)
             below = slope(middle) < phi
@@ -245,27 +337,31 @@ class Conjugate(eqx.Module):
         edge = jnp.asarray(80.0, phi.dtype)
         (low, high), _ = lax.scan(halve, (-edge, edge), length=60)
         centre = 0.5 * (low + high)
-        return centre, 1 / jnp.sqrt(nu * jax.grad(slope)(centre))
+        return centre, 1 / jnp.sqrt(nu * grad(slope)(centre))
+
+
+Attempt = tuple[PRNGKeyArray, Array, Array]  # key, theta, accepted
 
 
 def _log_concave_draw(
     key: PRNGKeyArray, log_density: Callable[[Array], Array], mode: Array
 ) -> Array:
-    """One draw from a log-concave density on the line, by rejection: f(mode + t / f(mode)) <=
-    f(mode) min(1, exp(1 - |t|)).
-    """
+    """One draw by rejection: f(mode + t / f(mode)) <= f(mode) min(1, exp(1 - |t|))."""
     peak = log_density(mode)
 
-    def attempt(carry):
+    def attempt(carry: Attempt) -> Attempt:
         key, _, _ = carry
         key, for_u, for_v, for_side = jax.random.split(key, 4)
         u = jax.random.uniform(for_u, (), mode.dtype, maxval=2.0)
         v = jax.random.uniform(for_v, (), mode.dtype)
-        tail = jnp.maximum(u - 1, jnp.finfo(u.dtype).tiny)
+        tail = jnp.maximum(u - 1, tiny(u))
         distance = jnp.where(u <= 1, u, 1 - jnp.log(tail))
         height = jnp.where(u <= 1, v, v * tail)
         side = jnp.where(jax.random.bernoulli(for_side), 1.0, -1.0)
         theta = mode + side * distance * jnp.exp(-peak)
         return key, theta, jnp.log(height) <= log_density(theta) - peak
 
-    return lax.while_loop(lambda carry: ~carry[2], attempt, (key, mode, jnp.array(False)))[1]
+    def rejected(carry: Attempt) -> Array:
+        return ~carry[2]
+
+    return lax.while_loop(rejected, attempt, (key, mode, jnp.array(False)))[1]

@@ -1,10 +1,14 @@
+# pyright: reportUnknownMemberType=false
 """Dirichlet search over probability vectors, in log alpha, for any batch of states or contexts."""
+
+from typing import Self
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jax.scipy.special import digamma, gammaln, polygamma
 from jaxtyping import Array, Float, Int, PRNGKeyArray
+from numpy.typing import ArrayLike
 
 from phenes import _arrays
 from phenes._trees import replace
@@ -16,24 +20,40 @@ LARGEST_STEP = 0.5  # in log alpha
 
 
 class Dirichlet(eqx.Module):
-    """Independent Dirichlet laws of the rows of a table; psi = log_alpha [..., K].
+    """Independent Dirichlet laws of the rows of a table; psi = log_alpha.
 
     theta holds **log**-probabilities: at alpha = 1e-3 most probabilities are too small for a float,
     their logarithms are not.
+
+    Parameters
+    ----------
+    alpha : array_like, shape [..., K]
+        Positive concentrations of the K probabilities of each row.
+
+    Raises
+    ------
+    ValueError
+        If alpha is not positive, or K is below 2.
+
+    Examples
+    --------
+    >>> phenes.search.Dirichlet(jnp.ones((16, 4))).mean.shape
+    (16, 4)
     """
 
     log_alpha: Float[Array, "*s k"]
 
-    def __init__(self, alpha):
-        alpha = _arrays.positive("alpha", alpha)
-        if alpha.ndim == 0 or alpha.shape[-1] < 2:
+    def __init__(self, alpha: ArrayLike):
+        table = _arrays.positive("alpha", alpha)
+        if table.ndim == 0 or table.shape[-1] < 2:
             raise ValueError(
-                f"alpha must have shape [..., K] with K of at least 2, got {alpha.shape}"
+                f"alpha must have shape [..., K] with K of at least 2, got {table.shape}"
             )
-        self.log_alpha = jnp.log(alpha)
+        self.log_alpha = jnp.log(table)
 
     @property
     def alpha(self) -> Float[Array, "*s k"]:
+        """Concentrations."""
         return jnp.exp(self.log_alpha)
 
     @property
@@ -42,9 +62,11 @@ class Dirichlet(eqx.Module):
         return jax.nn.softmax(self.log_alpha, axis=-1)
 
     def draw(self, key: PRNGKeyArray, n: int) -> PRNGKeyArray:
+        """Random bits of n individuals."""
         return jax.random.split(key, n)
 
     def sample(self, key: PRNGKeyArray) -> Float[Array, "*s k"]:
+        """One table of log-probabilities."""
         return self.push(key)
 
     def push(self, xi: PRNGKeyArray) -> Float[Array, "*s k"]:
@@ -58,14 +80,14 @@ class Dirichlet(eqx.Module):
         normaliser = jnp.sum(gammaln(alpha), axis=-1) - gammaln(jnp.sum(alpha, axis=-1))
         return jnp.sum(jnp.sum((alpha - 1) * theta, axis=-1) - normaliser)
 
-    def score(self, theta: Float[Array, "n *s k"], w: Float[Array, " n"]) -> "Dirichlet":
+    def score(self, theta: Float[Array, "n *s k"], w: Float[Array, " n"]) -> Self:
         """1/N sum_i w_i alpha (theta_i - E[theta])."""
         alpha = self.alpha
         expected = digamma(alpha) - digamma(jnp.sum(alpha, axis=-1, keepdims=True))
         weighted = jnp.tensordot(w, theta - expected[None], axes=1) / w.size
         return replace(self, log_alpha=alpha * weighted)
 
-    def natural(self, g: "Dirichlet") -> "Dirichlet":
+    def natural(self, g: Self) -> Self:
         """I[q]^-1 g, in O(K) (docs/parts/search.md).
 
         The denominator 1 - psi1(A) sum 1/psi1(alpha) cancels to (K-1)/(2A); written with the excess
@@ -80,9 +102,10 @@ class Dirichlet(eqx.Module):
         shared = jnp.sum(inverse * by_alpha, axis=-1, keepdims=True) / spread
         return replace(self, log_alpha=inverse * (by_alpha + shared) / alpha)
 
-    def move(self, updates: "Dirichlet") -> tuple["Dirichlet", Int[Array, ""]]:
-        """A step of at most `LARGEST_STEP` in log alpha, kept within [LOWEST, HIGHEST]; counts the
-        entries that were held back.
+    def move(self, updates: Self) -> tuple[Self, Int[Array, ""]]:
+        """A step of at most `LARGEST_STEP` in log alpha, and how many entries were held back.
+
+        alpha stays within [LOWEST, HIGHEST].
         """
         step = jnp.clip(updates.log_alpha, -LARGEST_STEP, LARGEST_STEP)
         free = self.log_alpha + updates.log_alpha
