@@ -1,4 +1,4 @@
-"""settings -> store -> figures and report: what all experiments have in common.
+"""settings -> store -> figures and report: the one way in which experiments and benches are run.
 
 Every part that is not in the store yet is computed, on all cores, and kept as soon as it is
 finished. A run that was killed goes on with `resume`, and loses the parts that were being computed,
@@ -7,37 +7,61 @@ nothing else.
 
 import dataclasses
 import functools
+import importlib
+import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from phenes.store import Run, Store
 from phenes_lab import _pinned_pool
+from phenes_lab.report import plain, write_json
 
 SESSION = "session/"  # how long it took from start to end, once for every time it was started
 
 Progress = Callable[[int, int], Any]
 
 
-class Experiment(NamedTuple):
-    """name: of the runs in the store, and of its file. tasks(settings): what there is to do, by
-    key; cost(settings, task): in any unit.
+def silent(done: int, total: int) -> None:
+    """No progress is shown."""
 
-    compute(settings, task) -> arrays runs in a process of its own, to which it is sent by its name.
-    finish(store, out) draws and writes.
+
+class Experiment(NamedTuple):
+    """A package that is run by `run`, with modules that are imported where they are needed.
+
+    name: of the runs in the store, and of its file. settings: the name of its class of settings in
+    `package`.settings. The other modules:
+        compute   tasks(settings) -> {key: task}, cost(settings, task) in any unit, and
+                  compute(settings, task) -> arrays, which runs in a process of its own
+        results   load(store) -> results
+        figures   figures(results, out) -> paths
+        report    report(results, out), which writes, and summary(results) for machines
     """
 
     name: str
-    tasks: Callable[[Any], Mapping[str, Any]]
-    cost: Callable[[Any, Any], float]
-    compute: Callable[[Any, Any], dict[str, np.ndarray]]
-    finish: Callable[[Store, Path], None]
+    package: str
+    settings: str
+
+    def module(self, name: str) -> ModuleType:
+        return importlib.import_module(f"{self.package}.{name}")
+
+    @property
+    def settings_class(self) -> Any:
+        return getattr(self.module("settings"), self.settings)
 
     def path(self, out: Path) -> Path:
         return out / f"{self.name}.db"
+
+
+class Outcome(NamedTuple):
+    """path: of the store. results: as `results.load` of the experiment has them."""
+
+    path: Path
+    results: Any
 
 
 class Session(NamedTuple):
@@ -46,97 +70,169 @@ class Session(NamedTuple):
     processes: int
 
 
+@dataclasses.dataclass(frozen=True)
+class Loaded:
+    """The last run of a store. A base of results, which add what is there of its parts."""
+
+    settings: Any
+    version: str
+    status: str
+    sessions: list[Session]
+
+
+def last(store: Store, name: str, settings: Any) -> tuple[Run, Loaded]:
+    """The run itself, and what it says of itself. settings: the class of its settings."""
+    run = store.last(name)
+    made = settings.from_stored(run.about.settings)
+    return run, Loaded(made, run.about.version, run.about.status, sessions(run))
+
+
+class Slot(NamedTuple):
+    """Where a part is kept: a run of the store, and its key there."""
+
+    run: Run
+    key: str
+
+
 def run(
     experiment: Experiment,
     settings: Any,
     out: Path,
     resume: bool = False,
-    progress: Progress = lambda done, total: None,
+    progress: Progress = silent,
     processes: int | None = None,
-) -> Path:
-    """Runs what is missing, writes figures and reports into `out`, and returns the path of the
-    store. settings: a frozen dataclass.
+) -> Outcome:
+    """Run what is missing, and write figures and reports into `out`.
 
-    progress(done, total) counts parts by what they cost. Parts that fail are named in the
-    RuntimeError at the end, when all others are kept: `resume` then tries them again.
+    settings: a frozen dataclass. progress(done, total) counts parts by what they cost. Parts that
+    fail are named in the RuntimeError at the end, when all others are kept: `resume` then tries
+    them again.
     """
     out.mkdir(parents=True, exist_ok=True)
     path = experiment.path(out)
     with Store(path) as store:
         record = store.begin(experiment.name, dataclasses.asdict(settings), resume)
         refuse(collect(experiment, settings, record, progress, processes), path)
-        experiment.finish(store, out)
-    return path
+        return conclude(experiment, store, out)
+
+
+def conclude(experiment: Experiment, store: Store, out: Path) -> Outcome:
+    """Figures, report.md, report.html and summary.json, from results that are read once."""
+    results, report = experiment.module("results").load(store), experiment.module("report")
+    experiment.module("figures").figures(results, out)
+    report.report(results, out)
+    write_json(out / "summary.json", report.summary(results))
+    return Outcome(experiment.path(out), results)
 
 
 def collect(
     experiment: Experiment,
     settings: Any,
     record: Run,
-    progress: Progress = lambda done, total: None,
+    progress: Progress = silent,
     processes: int | None = None,
 ) -> dict[str, str]:
-    """Computes the parts that `record` lacks. What failed, by key, with its traceback."""
-    tasks, there = experiment.tasks(settings), record.keys()
-    missing, used = (
-        [(key, task) for key, task in tasks.items() if key not in there],
-        processes or _pinned_pool.count(),
-    )
-    ticks = {
-        key: max(1, round(10 * experiment.cost(settings, task))) for key, task in tasks.items()
-    }
+    """Compute the parts that `record` lacks. What failed, by key, with its traceback."""
+    tasks, before = experiment.module("compute").tasks(settings), record.keys()
+    slots = {key: Slot(record, key) for key in tasks}
     started = time.perf_counter()
-    failed = hand_out(
-        functools.partial(_compute, experiment.compute, settings),
-        missing,
-        used,
-        lambda key, arrays, seconds: record.add(key, arrays, seconds),
-        lambda left: progress(
-            sum(ticks.values()) - sum(ticks[key] for key in left), sum(ticks.values())
-        ),
-    )
+    failed = fill(experiment, settings, tasks, slots, progress, processes)
+    missing = [key for key in tasks if key not in before]
     if missing:
-        number = 1 + sum(key.startswith(SESSION) for key in there)
-        record.add(
-            f"{SESSION}{number}",
-            {"parts": len(missing), "processes": used},
-            time.perf_counter() - started,
-        )
+        number = 1 + sum(key.startswith(SESSION) for key in before)
+        arrays = {"parts": len(missing), "processes": processes or _pinned_pool.count()}
+        record.add(f"{SESSION}{number}", arrays, time.perf_counter() - started)
     record.finish("failed" if failed else "done")
     return failed
 
 
-def hand_out(
-    compute: Callable[[Any], Any],
-    tasks: list[tuple[str, Any]],
-    processes: int,
-    keep: Callable[[str, dict[str, np.ndarray], float], None],
-    left: Callable[[set[str]], Any],
+def fill(
+    experiment: Experiment,
+    settings: Any,
+    tasks: Mapping[str, Any],
+    slots: Mapping[str, Slot],
+    progress: Progress = silent,
+    processes: int | None = None,
 ) -> dict[str, str]:
-    """compute((key, task)) for all of them; keep(key, arrays, seconds) as they are finished. What
-    failed, with its traceback.
-    """
-    waiting, failed = {key for key, _ in tasks}, {}
-    left(waiting)
-    for answer in _pinned_pool.each(compute, tasks, processes):
+    """Compute the tasks whose slots are empty. What failed, by key, with its traceback."""
+    cost = experiment.module("compute").cost
+    ticks = {key: max(1, round(10 * cost(settings, task))) for key, task in tasks.items()}
+    there = {slot.run.about.id: slot.run.keys() for slot in slots.values()}
+    left = {
+        key: tasks[key] for key, slot in slots.items() if slot.key not in there[slot.run.about.id]
+    }
+    total, failed = sum(ticks.values()), {}
+    compute = functools.partial(_compute, experiment.package, settings)
+    waiting = set(left)
+    progress(total - sum(ticks[key] for key in waiting), total)
+    for answer in _pinned_pool.each(compute, list(left.items()), _count(processes)):
         key = answer.task[0]
         if answer.error is None:
-            keep(key, answer.result, answer.seconds)
+            slots[key].run.add(slots[key].key, answer.result, answer.seconds)
         else:
             failed[key] = answer.error
         waiting.remove(key)
-        left(waiting)
+        progress(total - sum(ticks[key] for key in waiting), total)
     return failed
 
 
 def refuse(failed: dict[str, str], path: Path) -> None:
-    """Says which parts failed, and why the first of them did."""
+    """Say which parts failed, and why the first of them did."""
     if failed:
         first = next(iter(failed.values())).strip().splitlines()[-1]
         raise RuntimeError(
             f"{', '.join(sorted(failed))} failed and can be tried again with --resume ({first});"
             f" the rest is in {path}"
         )
+
+
+def each(
+    compute: Callable[[Any], Any],
+    tasks: Sequence[Any],
+    name: Callable[[Any], str] = str,
+    progress: Progress = silent,
+    processes: int | None = None,
+) -> Iterator[_pinned_pool.Done]:
+    """compute(task) on all cores, as they are finished; a failure, with its name, ends it."""
+    progress(0, len(tasks))
+    answers = _pinned_pool.each(compute, tasks, _count(processes))
+    for done, answer in enumerate(answers, 1):
+        if answer.error is not None:
+            reason = answer.error.strip().splitlines()[-1]
+            raise RuntimeError(f"{name(answer.task)} failed: {reason}")
+        yield answer
+        progress(done, len(tasks))
+
+
+class RowFile:
+    """Rows that are finished, one line of JSON each, for benches that can go on where they ended.
+
+    The first line says what the rows depend on: other settings make other rows.
+    """
+
+    def __init__(self, path: Path, head: Mapping[str, Any]):
+        self.path, self.head = path, json.loads(json.dumps(head))
+
+    def read(self, resume: bool) -> list[dict[str, Any]]:
+        """Rows that are there; without `resume` the file is begun anew."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        if not (resume and self.path.exists()):
+            self.path.write_text(json.dumps(self.head) + "\n")
+            return []
+        first, *lines = self.path.read_text().splitlines()
+        if json.loads(first) != self.head:
+            raise ValueError(
+                f"{self.path} was made with {first}, not with {json.dumps(self.head)}: give the"
+                " same, another --out, or no --resume"
+            )
+        # the last one of a run that was killed may be half
+        whole = [line for line in lines if line.endswith("}")]
+        self.path.write_text("\n".join([first, *whole]) + "\n")
+        return [json.loads(line) for line in whole]
+
+    def add(self, row: Any) -> None:
+        with self.path.open("a") as file:
+            file.write(json.dumps(plain(row)) + "\n")
 
 
 def sessions(record: Run) -> list[Session]:
@@ -148,11 +244,18 @@ def sessions(record: Run) -> list[Session]:
     ]
 
 
-def _compute(
-    compute: Callable[[Any, Any], dict[str, np.ndarray]], settings: Any, task: tuple[str, Any]
-) -> dict[str, np.ndarray]:
-    """In a worker, whose JAX is its own: double precision is set here and nowhere else."""
+def double_precision() -> None:
+    """For a worker, whose JAX is its own."""
     import jax
 
     jax.config.update("jax_enable_x64", True)
-    return compute(settings, task[1])
+
+
+def _count(processes: int | None) -> int:
+    return processes or _pinned_pool.count()
+
+
+def _compute(package: str, settings: Any, task: tuple[str, Any]) -> dict[str, np.ndarray]:
+    """In a worker, which imports what computes and nothing that draws or writes."""
+    double_precision()
+    return importlib.import_module(f"{package}.compute").compute(settings, task[1])

@@ -1,17 +1,18 @@
-"""What experiments share when they report: tests of a difference, verdicts on claims, and one
-document as Markdown and as HTML.
+"""What experiments and benches share when they report: tests of a difference, verdicts on claims,
+numbers as text and as JSON, tables of the terminal, one document as Markdown and as HTML.
 
 A verdict is computed from stored numbers by a rule that is stated beside it. Text says what was
 measured, whichever way it went.
 """
 
-import functools
+import dataclasses
 import html
+import json
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -38,7 +39,9 @@ class Claim:
 
 
 def verdict(holds: bool, partly: bool = False) -> str:
-    return HOLDS if holds else PARTLY if partly else FAILS
+    if holds:
+        return HOLDS
+    return PARTLY if partly else FAILS
 
 
 def mean_se(values: np.ndarray) -> tuple[float, float]:
@@ -48,12 +51,10 @@ def mean_se(values: np.ndarray) -> tuple[float, float]:
         return math.nan if np.any(np.isnan(values)) else math.inf, math.nan
     # scaled first: what a diverging method leaves behind has squares that overflow
     size = float(np.max(np.abs(values))) or 1.0
-    se = (
-        size * float(np.std(values / size, ddof=1)) / math.sqrt(values.size)
-        if values.size > 1
-        else math.nan
-    )
-    return size * float(np.mean(values / size)), se
+    mean = size * float(np.mean(values / size))
+    if values.size == 1:
+        return mean, math.nan
+    return mean, size * float(np.std(values / size, ddof=1)) / math.sqrt(values.size)
 
 
 def difference(a: np.ndarray, b: np.ndarray) -> Difference:
@@ -63,9 +64,8 @@ def difference(a: np.ndarray, b: np.ndarray) -> Difference:
     if not math.isfinite(value) or math.isnan(se):
         return Difference(value, math.nan, math.nan, math.nan)
     if se == 0:
-        return Difference(
-            value, se, math.copysign(math.inf, value) if value else 0.0, 0.0 if value else 1.0
-        )
+        z = math.copysign(math.inf, value) if value else 0.0
+        return Difference(value, se, z, 0.0 if value else 1.0)
     # shares of the variance, not its powers: those overflow for large values
     share_a, share_b = (se_a / se) ** 2, (se_b / se) ** 2
     freedom = 1 / (share_a**2 / (len(a) - 1) + share_b**2 / (len(b) - 1))
@@ -73,27 +73,85 @@ def difference(a: np.ndarray, b: np.ndarray) -> Difference:
 
 
 def student_p(t: float, freedom: float) -> float:
-    """Two-sided p of Student's t. With t = sqrt(v) / tan(a) the density is sin(a)^(v-1) on (0,
-    pi/2).
+    """Two-sided p of Student's t."""
+    from scipy.special import stdtr
 
-    a = b u^4 takes the corner at 0, which is sharp for v below 2, away from the nodes.
-    """
-    node, weight = _gauss_legendre()
-    tail = lambda b: b * float((weight * 4 * node**3) @ np.sin(b * node**4) ** (freedom - 1))  # noqa: E731
-    return min(1.0, tail(math.atan2(math.sqrt(freedom), abs(t))) / tail(math.pi / 2))
-
-
-@functools.cache
-def _gauss_legendre() -> tuple[np.ndarray, np.ndarray]:
-    """On (0, 1)."""
-    node, weight = np.polynomial.legendre.leggauss(96)
-    return (node + 1) / 2, weight / 2
+    return float(2 * stdtr(freedom, -abs(t)))
 
 
 def sign_test(wins: int, losses: int) -> float:
     """Two-sided p of so uneven a split if both were equally likely; ties are left out."""
-    n, few = wins + losses, min(wins, losses)
-    return min(1.0, 2 * sum(math.comb(n, k) for k in range(few + 1)) / 2**n)
+    from scipy.stats import binomtest
+
+    return float(binomtest(wins, wins + losses).pvalue) if wins + losses else 1.0
+
+
+def quartiles(values: Any) -> tuple[float, float, float]:
+    """Lower quartile, median, upper quartile."""
+    low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
+    return float(low), float(middle), float(high)
+
+
+def finite(value: float, digits: int = 4) -> float | None:
+    """For JSON, which has no word for infinity or NaN."""
+    return float(f"{value:.{digits}g}") if math.isfinite(value) else None
+
+
+def plain(value: Any) -> Any:
+    """Numbers, text, lists and dictionaries for JSON: None for NaN, text for infinities."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {name: plain(each) for name, each in dataclasses.asdict(value).items()}
+    if isinstance(value, Mapping):
+        return {str(name): plain(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(each) for each in value]
+    if isinstance(value, np.generic | np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else str(value)
+    return value
+
+
+def write_json(path: Path, data: Any) -> None:
+    path.write_text(json.dumps(plain(data), indent=1, allow_nan=False) + "\n")
+
+
+def rows_as_json(benchmark: str, rows: Iterable[Any], **more: Any) -> dict[str, Any]:
+    """What `phenes bench BENCHMARK --json` prints; rows are dataclasses."""
+    return plain({"benchmark": benchmark, **more, "rows": list(rows)})
+
+
+def summary_head(experiment: str, results: Any, claims: Sequence[Claim]) -> dict[str, Any]:
+    """How a summary of an experiment begins; results: a `driver.Loaded`."""
+    return {
+        "experiment": experiment,
+        "version": results.version,
+        "status": results.status,
+        "settings": vars(results.settings),
+        "sessions": [
+            {"seconds": round(seconds, 1), "parts": parts, "processes": processes}
+            for seconds, parts, processes in results.sessions
+        ],
+        "claims": [vars(claim) for claim in claims],
+    }
+
+
+def rich_table(
+    columns: Sequence[str],
+    rows: Iterable[Sequence[str] | None],
+    title: str | None = None,
+    left: int = 1,
+    caption: str | None = None,
+) -> Any:
+    """For the terminal. None is a line between rows; the first `left` columns are aligned left."""
+    from rich.table import Table
+
+    out = Table(title=title, caption=caption)
+    for k, name in enumerate(columns):
+        out.add_column(name, justify="left" if k < left else "right")
+    for row in rows:
+        out.add_section() if row is None else out.add_row(*row)
+    return out
 
 
 def number(value: float, digits: int = 3) -> str:
@@ -107,11 +165,9 @@ def plus_minus(value: float, se: float) -> str:
     if not (math.isfinite(value) and math.isfinite(se)) or se <= 0 or max(abs(value), se) >= 1e6:
         return f"{number(value)} ± {number(se, 2)}"
     decimals = max(0, 1 - math.floor(math.log10(se)))
-    return (
-        f"{value:.{decimals}f} ± {se:.{decimals}f}"
-        if decimals <= 8
-        else f"{number(value, 4)} ± {number(se, 2)}"
-    )
+    if decimals > 8:
+        return f"{number(value, 4)} ± {number(se, 2)}"
+    return f"{value:.{decimals}f} ± {se:.{decimals}f}"
 
 
 @dataclass
@@ -122,8 +178,8 @@ class Document:
     markdown: list[str] = field(default_factory=list)
     body: list[str] = field(default_factory=list)
 
-    def heading(self, text: str) -> None:
-        self._add(f"## {text}", f"<h2>{html.escape(text)}</h2>")
+    def heading(self, text: str, level: int = 2) -> None:
+        self._add(f"{'#' * level} {text}", f"<h{level}>{html.escape(text)}</h{level}>")
 
     def text(self, text: str) -> None:
         self._add(text, f"<p>{html.escape(text)}</p>")
@@ -138,11 +194,30 @@ class Document:
     def figure(self, path: Path, caption: str) -> None:
         """`path` is relative to where the document is written."""
         name = html.escape(path.as_posix())
-        picture = (
-            f'<figure><img src="{name}"'
-            f' alt="{html.escape(caption)}"><figcaption>{html.escape(caption)}</figcaption></figure>'
-        )
+        said = html.escape(caption)
+        picture = f'<img src="{name}" alt="{said}"><figcaption>{said}</figcaption>'
+        picture = f"<figure>{picture}</figure>"
         self._add(f"![{caption}]({path.as_posix()})", picture)
+
+    def figures(self, out: Path, captions: Mapping[str, str]) -> None:
+        """Those that were drawn into `out`, under a heading."""
+        self.heading("Figures")
+        for name, caption in captions.items():
+            if (out / name).exists():
+                self.figure(Path(name), caption)
+
+    def items(self, items: Mapping[str, str]) -> None:
+        """A list of terms and what they mean."""
+        lines = [f"{name}: {text}" for name, text in items.items()]
+        body = "".join(f"<li>{html.escape(line)}</li>" for line in lines)
+        self._add("\n".join(f"- {line}" for line in lines), f"<ul>{body}</ul>")
+
+    def sessions(self, sessions: Iterable[tuple[float, int, int]], what: str = "parts") -> None:
+        for seconds, parts, processes in sessions:
+            self.text(
+                f"From start to end: {seconds:.0f} seconds for {parts} {what} on {processes}"
+                " processes."
+            )
 
     def claims(self, claims: Sequence[Claim]) -> None:
         self.table(
@@ -172,11 +247,14 @@ class Document:
 
 
 CSS = """
-body { font: 16px/1.5 system-ui, sans-serif; color: #222; max-width: 75rem; margin: 2rem auto; padding: 0 1rem; }
+body { font: 16px/1.5 system-ui, sans-serif; color: #222; max-width: 75rem; margin: 2rem auto;
+  padding: 0 1rem; }
 table { border-collapse: collapse; font-size: .85rem; display: block; overflow-x: auto; }
-th, td { padding: .3rem .6rem; border-bottom: 1px solid #ddd; text-align: left; vertical-align: top; }
+th, td { padding: .3rem .6rem; border-bottom: 1px solid #ddd; text-align: left;
+  vertical-align: top; }
 img { max-width: 100%; } figure { margin: 1.5rem 0; } figcaption { color: #555; font-size: .9rem; }
-.holds { color: #00614a; font-weight: bold; } .partly { color: #8a5a00; font-weight: bold; } .not { color: #a33b00; font-weight: bold; }
+.holds, .partly, .not { font-weight: bold; }
+.holds { color: #00614a; } .partly { color: #8a5a00; } .not { color: #a33b00; }
 """
 
 

@@ -1,7 +1,114 @@
-"""Benchmarks, side by side in one run: what the estimators buy (`estimators`), what a generation
-costs (`generation`), how the optimiser stands beside others on BBOB with noisy inputs (`peers`) and
-on published problems (`robust`), how soon it starts (`start`).
+"""Measurements of the library, alone and beside others. Each is a command of `phenes bench`.
 
-All but `peers`, which has a room and a store of its own, have `Settings` (with `Settings.quick()`),
-`run(settings, progress) -> rows`, `table(rows)` for people and `as_json(rows)` for machines.
+A bench is a module with a class of settings (which has `quick()`), `run(settings, progress) ->
+rows`, `table(rows)` for people and `as_json(rows)` for machines. One that takes hours keeps what is
+finished in a folder: a package with the modules settings, run (`run(settings, out, resume=,
+progress=)` -> something with `results`, and a report and summary.json in the folder) and tables
+(`table(results)`).
 """
+
+from typing import NamedTuple
+
+
+class Bench(NamedTuple):
+    """options: settings that are options of the command; all are reached by --set. folder: what it
+    keeps there. more: options that `run` takes beside settings.
+    """
+
+    about: str
+    module: str
+    settings: str
+    options: tuple[str, ...] = ("seed",)
+    folder: str = ""
+    more: tuple[str, ...] = ()
+
+
+BENCHES = {
+    "estimators": Bench(
+        "Variances of the estimators on the same populations, beside the theory.",
+        "estimators",
+        "EstimatorsSettings",
+        ("samples", "seed"),
+    ),
+    "generation": Bench(
+        "What a generation costs, beside other libraries.",
+        "speed.generation",
+        "GenerationSettings",
+        ("dims", "popsize", "repeats", "seed"),
+    ),
+    "peers": Bench(
+        "BBOB under input noise beside pycma, cmaes and evosax: who reaches which target first.",
+        "peers",
+        "PeersSettings",
+        ("dims", "sigmas", "functions", "instances", "peers", "seeds", "budget", "seed"),
+        "Folder for the store, the picture and the report.",
+        ("renew",),
+    ),
+    "start": Bench(
+        "The first call of minimize from a cold start; ask and tell beside pycma and cmaes.",
+        "speed.startup",
+        "StartupSettings",
+    ),
+    "steps": Bench(
+        "Steps of episodes a second, compiled from the table, beside a Gymnasium loop.",
+        "speed.tabular_speed",
+        "TabularSpeedSettings",
+    ),
+    "rollouts": Bench(
+        "Steps of neural policies a second, beside Gymnasium's synchronous vector environment.",
+        "speed.rollout_speed",
+        "RolloutSpeedSettings",
+        ("environments", "popsize", "repeats", "seed"),
+    ),
+    "robust": Bench(
+        "Published problems with noisy inputs: regret against evaluations, beside cmaes.",
+        "robust",
+        "RobustSettings",
+        ("seeds", "seed"),
+    ),
+    "wild": Bench(
+        "Random problems: does minimize ever diverge, fail, or end worse than it began?",
+        "fuzz",
+        "FuzzSettings",
+        ("problems", "seed"),
+    ),
+    "engineering": Bench(
+        "Filter, coating, launch, regulator: E f and yield beside nominal designs and libraries.",
+        "engineering",
+        "EngineeringSettings",
+        ("problems", "contenders", "seeds", "seed"),
+        "Folder for store, pictures and report.",
+    ),
+    "workers": Bench(
+        "Overhead of a task and speed-up on two workers: one process, loky, Dask, Ray.",
+        "endurance.workers",
+        "WorkersSettings",
+        ("engines", "repeats"),
+    ),
+    "asynchronous": Bench(
+        "Not waiting for the slowest: evaluations and time to the same regret.",
+        "endurance.asynchronous",
+        "AsynchronousSettings",
+        ("seeds", "seed"),
+    ),
+    "memory": Bench(
+        "Resident memory of a run after 1e4, 1e5 and 1e6 evaluations.",
+        "endurance.memory",
+        "MemorySettings",
+    ),
+    "survive": Bench(
+        "Kill workers and programs at random moments: nothing lost or counted twice, the same end.",
+        "endurance.kill_test",
+        "KillTestSettings",
+        ("kills", "engines", "seed"),
+        "Folder for the report.",
+    ),
+    "trust": Bench(
+        "Functions that jump, fail or are flat: is E f where the answer says it is?",
+        "trust",
+        "TrustSettings",
+        ("problems", "budgets", "seeds", "contenders", "seed"),
+        "Folder for rows, picture and report.",
+        ("processes",),
+    ),
+}

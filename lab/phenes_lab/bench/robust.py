@@ -8,55 +8,55 @@ starts again as in `peers` when it stops itself.
 
 import contextlib
 import functools
+import itertools
 import warnings
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from phenes.problems.robust import ROBUST, RobustProblem
-from phenes_lab import _pinned_pool
-from phenes_lab.bench.peers.libraries import Cmaes, Phenes, Search, Start
-from phenes_lab.bench.peers.restarts import Restarts
-from phenes_lab.bench.peers.world import Exhausted, World
+from phenes_lab import contenders
+from phenes_lab.driver import Progress, each, silent
+from phenes_lab.report import rich_table, rows_as_json
+from phenes_lab.restarts import Restarts
+from phenes_lab.rivals import Start
+from phenes_lab.settings import Checked
+from phenes_lab.simulator import Exhausted, World, gaussian, known_within
 
-CONTENDERS: dict[str, Callable[..., Search]] = {
-    "phenes": Phenes,
-    "phenes, told theta": functools.partial(Phenes, told_x=False),
-    "cmaes": Cmaes,
-    "cmaes, told x": functools.partial(Cmaes, told_x=True),
-    "cmaes lr_adapt": functools.partial(Cmaes, lr_adapt=True),
-    "cmaes lr_adapt, told x": functools.partial(Cmaes, lr_adapt=True, told_x=True),
+# what they are called here, and in `phenes_lab.contenders`
+CONTENDERS = {
+    "phenes": "phenes",
+    "phenes, told theta": "phenes-theta",
+    "cmaes": "cmaes",
+    "cmaes, told x": "cmaes-x",
+    "cmaes lr_adapt": "cmaes-lra",
+    "cmaes lr_adapt, told x": "cmaes-lra-x",
 }
 # of phenes, at the end
 ASKED = {"sine": 1e-3, "mixture of Gaussians": 1e-3, "polynomial": 0.02, "Hartmann 3": 1e-3}
 
 
 @dataclass(frozen=True)
-class Settings:
+class RobustSettings(Checked):
     seeds: int = 20
     evaluations: tuple[int, ...] = (50, 100, 200, 500, 1000, 2000, 5000, 10_000)
     seed: int = 0
 
     def __post_init__(self):
-        object.__setattr__(self, "evaluations", tuple(self.evaluations))
-        if self.seeds < 1:
-            raise ValueError(f"seeds must be at least 1, got {self.seeds}")
-        if (
-            not self.evaluations
-            or self.evaluations[0] < 1
-            or list(self.evaluations) != sorted(set(self.evaluations))
-        ):
+        self.tuples()
+        self.counts("seeds")
+        rising = list(self.evaluations) == sorted(set(self.evaluations))
+        if not self.evaluations or self.evaluations[0] < 1 or not rising:
             raise ValueError(f"evaluations must be positive and rise, got {self.evaluations}")
 
     @classmethod
-    def quick(cls) -> "Settings":
+    def quick(cls) -> "RobustSettings":
         return cls(seeds=5, evaluations=(50, 200, 1000, 3000))
 
 
 @dataclass(frozen=True)
-class Row:
+class RobustRow:
     """Regret of one contender on one problem: quantiles over seeds at each number of
     evaluations.
     """
@@ -73,100 +73,68 @@ class Task(NamedTuple):
     problem: int  # its place in ROBUST
     contender: str
 
+    def __str__(self) -> str:
+        return f"{self.contender} on {ROBUST[self.problem].name}"
+
 
 def run(
-    settings: Settings,
-    progress: Callable[[int, int], None] = lambda done, total: None,
-    processes: int | None = None,
-) -> list[Row]:
+    settings: RobustSettings, progress: Progress = silent, processes: int | None = None
+) -> list[RobustRow]:
     """All problems and contenders, on all cores."""
     tasks = [Task(k, name) for k in range(len(ROBUST)) for name in CONTENDERS]
-    rows: dict[Task, Row] = {}
-    progress(0, len(tasks))
-    for answer in _pinned_pool.each(
-        functools.partial(regrets, settings), tasks, processes or _pinned_pool.count()
-    ):
-        if answer.error is not None:
-            raise RuntimeError(
-                f"{answer.task.contender} failed on {ROBUST[answer.task.problem].name}:"
-                f" {answer.error.strip().splitlines()[-1]}"
-            )
-        rows[answer.task] = answer.result
-        progress(len(rows), len(tasks))
+    found = each(functools.partial(regrets, settings), tasks, str, progress, processes)
+    rows = {answer.task: answer.result for answer in found}
     return [rows[task] for task in tasks]
 
 
-def regrets(settings: Settings, task: Task) -> Row:
+def regrets(settings: RobustSettings, task: Task) -> RobustRow:
     problem = ROBUST[task.problem]
-    each = np.array(
-        [_run(settings, problem, task.contender, seed) for seed in range(settings.seeds)]
-    )
-    low, median, high = (tuple(q.tolist()) for q in np.quantile(each, [0.25, 0.5, 0.75], axis=0))
-    return Row(problem.name, task.contender, settings.evaluations, median, low, high)
+    runs = [_run(settings, problem, task.contender, seed) for seed in range(settings.seeds)]
+    low, median, high = (tuple(q.tolist()) for q in np.quantile(runs, [0.25, 0.5, 0.75], axis=0))
+    return RobustRow(problem.name, task.contender, settings.evaluations, median, low, high)
 
 
-def _run(settings: Settings, problem: RobustProblem, contender: str, seed: int) -> np.ndarray:
+def _run(settings: RobustSettings, problem: RobustProblem, contender: str, seed: int) -> np.ndarray:
     """Regret at each number of evaluations, at the last point recommended within it."""
     rng = np.random.default_rng([settings.seed, seed])
     (low, high), budget = problem.bounds.T, settings.evaluations[-1]
     x0 = rng.uniform(low, high)
     first = Start(x0, float(np.mean(high - low)) / 4, problem.sigma, seed, bounds=problem.bounds)
-    make = CONTENDERS[contender]
+    make = contenders.CONTENDERS[CONTENDERS[contender]].search
     make = functools.partial(make, budget=budget) if contender.startswith("phenes") else make
-    world, search = (
-        World(problem.minimised, problem.sigma, budget, rng),
-        Restarts(make, first, lambda: rng.uniform(low, high)),
-    )
-    counts, points = [0], [x0]
+    world = World(gaussian(problem.minimised, problem.sigma, rng), budget)
+    search = Restarts(make, first, lambda: rng.uniform(low, high))
+    counts, points = [], []
     with warnings.catch_warnings(), contextlib.suppress(Exhausted):
         warnings.simplefilter("ignore")  # of the libraries: trouble shows in the regret
         while True:
             search.step(world)
             counts.append(world.count)
             points.append(search.recommended(world))
-    known = np.searchsorted(counts, settings.evaluations, side="right") - 1
-    return problem.regret(np.clip(np.array(points)[known], low, high))
+    _, known = known_within(settings.evaluations, counts, points, x0)
+    return problem.regret(np.clip(known, low, high))
 
 
-def table(rows: list[Row]) -> Any:
+def table(rows: list[RobustRow]) -> Any:
     """For people, as a `rich` table."""
-    from rich.table import Table
-
-    out = Table(
-        title="Median regret g* - g over seeds",
+    lines: list[list[str] | None] = []
+    for name, of in itertools.groupby(rows, lambda row: row.problem):
+        lines.append(None)
+        for k, row in enumerate(of):
+            end = f"{row.low[-1]:.2g} to {row.high[-1]:.2g}"
+            medians = [f"{m:.2g}" for m in row.median]
+            lines.append(["" if k else name, row.contender, *medians, end])
+    return rich_table(
+        ("problem", "contender", *map(str, rows[0].evaluations), "quartiles at the end"),
+        lines,
+        "Median regret g* - g over seeds",
+        left=2,
         caption=f"asked of phenes at the end: {', '.join(f'{k} {v:g}' for k, v in ASKED.items())}",
     )
-    for name in (
-        "problem",
-        "contender",
-        *(f"{n}" for n in rows[0].evaluations),
-        "quartiles at the end",
-    ):
-        out.add_column(name, justify="left" if name in ("problem", "contender") else "right")
-    previous = None
-    for row in rows:
-        if row.problem != previous:
-            out.add_section()
-        name, previous = "" if row.problem == previous else row.problem, row.problem
-        out.add_row(
-            name,
-            row.contender,
-            *(f"{m:.2g}" for m in row.median),
-            f"{row.low[-1]:.2g} to {row.high[-1]:.2g}",
-        )
-    return out
 
 
-def as_json(rows: list[Row]) -> dict[str, Any]:
-    """Plain numbers and strings. reached: whether phenes ends within what is asked of it."""
-    reached = {
-        row.problem: row.median[-1] <= ASKED[row.problem]
-        for row in rows
-        if row.contender == "phenes"
-    }
-    return {
-        "benchmark": "robust",
-        "asked": ASKED,
-        "reached": reached,
-        "rows": [asdict(row) for row in rows],
-    }
+def as_json(rows: list[RobustRow]) -> dict[str, Any]:
+    """reached: whether phenes ends within what is asked of it."""
+    ours = [row for row in rows if row.contender == "phenes"]
+    reached = {row.problem: row.median[-1] <= ASKED[row.problem] for row in ours}
+    return rows_as_json("robust", rows, asked=ASKED, reached=reached)

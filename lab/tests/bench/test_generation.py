@@ -10,11 +10,11 @@ import numpy as np
 import optax
 import pytest
 from phenes_lab.bench import generation
-from phenes_lab.bench.generation import REFERENCE, Row, Settings, ours
-from phenes_lab.bench.generation.growth import compile_generation
-from phenes_lab.bench.generation.pieces import repeated, timed_pieces
-from phenes_lab.bench.generation.rows import Timed
-from phenes_lab.bench.generation.timing import rounds
+from phenes_lab.bench.speed.generation import REFERENCE, Row, Settings, ours
+from phenes_lab.bench.speed.generation.growth import compile_generation
+from phenes_lab.bench.speed.generation.pieces import repeated, timed_pieces
+from phenes_lab.bench.speed.generation.rows import Timed
+from phenes_lab.bench.speed.generation.timing import rounds
 from rich.console import Console
 
 import phenes
@@ -31,7 +31,7 @@ def rows() -> list[Row]:
     code = f"""
 import json
 from phenes_lab.bench import generation
-from phenes_lab.bench.generation import Settings
+from phenes_lab.bench.speed.generation import Settings
 print(json.dumps(generation.as_json(generation.run({SMALL!r}))["rows"]))
 """
     return [Row(**row) for row in measured(code)]
@@ -75,7 +75,7 @@ def test_a_missing_peer_is_a_row_that_says_so(monkeypatch):
     def nothing(name):
         raise ImportError(name)
 
-    comparing = sys.modules["phenes_lab.bench.generation.compare"]
+    comparing = sys.modules["phenes_lab.bench.speed.generation.compare"]
     monkeypatch.setattr(comparing.importlib, "import_module", nothing)
     monkeypatch.setattr(
         comparing, "rounds", lambda contenders, *rest: {c.name: [1.0] for c in contenders}

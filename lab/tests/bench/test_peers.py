@@ -9,8 +9,8 @@ import pytest
 from phenes_lab import _pinned_pool
 from phenes_lab.bench import peers
 from phenes_lab.bench.peers import contenders, execute, results
-from phenes_lab.bench.peers.contenders import PEERS
 from phenes_lab.bench.peers.settings import Part, Problem, Settings, held_out
+from phenes_lab.contenders import PEERS
 
 from phenes.store import Store
 

@@ -6,11 +6,11 @@ import importlib.util
 import numpy as np
 import pytest
 from phenes_lab.bench.peers import part
-from phenes_lab.bench.peers.contenders import OURS, PEERS
-from phenes_lab.bench.peers.libraries import Cmaes, Phenes, Pycma, PycmaNoiseHandler, Start
-from phenes_lab.bench.peers.restarts import Restarts
 from phenes_lab.bench.peers.settings import Part, Problem, Settings
-from phenes_lab.bench.peers.world import Exhausted, World
+from phenes_lab.contenders import OURS, PEERS
+from phenes_lab.restarts import Restarts
+from phenes_lab.rivals import Cmaes, Phenes, Pycma, PycmaNoiseHandler, Start
+from phenes_lab.simulator import Exhausted, World
 
 needs_peers = pytest.mark.skipif(
     any(importlib.util.find_spec(m) is None for m in ("cma", "cmaes", "evosax")),

@@ -8,9 +8,9 @@ import jax
 import numpy as np
 import pytest
 from phenes_lab.bench.peers import objective, results, verdicts
-from phenes_lab.bench.peers.contenders import OURS
 from phenes_lab.bench.peers.settings import Problem, Settings
-from phenes_lab.bench.peers.world import Exhausted, Record, World
+from phenes_lab.contenders import OURS
+from phenes_lab.simulator import Exhausted, Record, World
 
 from phenes import problems
 

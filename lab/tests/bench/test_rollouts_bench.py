@@ -7,7 +7,7 @@ import jax
 import numpy as np
 import pytest
 from phenes_lab.bench import rollouts
-from phenes_lab.bench.rollouts import Settings
+from phenes_lab.bench.speed.rollout_speed import Settings
 from rich.console import Console
 
 pytestmark = pytest.mark.machine

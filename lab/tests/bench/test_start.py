@@ -5,7 +5,7 @@ import json
 
 import pytest
 from phenes_lab.bench import start
-from phenes_lab.bench.start import Settings
+from phenes_lab.bench.speed.startup import Settings
 from rich.console import Console
 
 SMALL = Settings(repeats=1, budget=600, wide=5, popsize=10, evaluations=300, rounds=2)

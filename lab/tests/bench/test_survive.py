@@ -11,7 +11,7 @@ import sys
 import numpy as np
 import pytest
 from phenes_lab.bench import survive
-from phenes_lab.bench.survive import program, rounds
+from phenes_lab.bench.endurance.kill_test import program, rounds
 
 pytestmark = pytest.mark.machine
 

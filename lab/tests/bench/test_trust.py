@@ -15,9 +15,9 @@ from phenes_lab.bench.trust.contenders import CONTENDERS, Answer, _said, ask
 from phenes_lab.bench.trust.laws import Exact, Gaussian
 from phenes_lab.bench.trust.problem import FAILURES, KINDS, Problem, chosen, draw, names
 from phenes_lab.bench.trust.scores import Row, covered, impossible, score, z_of
+from phenes_lab.bench.trust.simulator import Crashed, World
 from phenes_lab.bench.trust.summary import at_least_as_good, figures, misses, regrets
 from phenes_lab.bench.trust.truth import judge
-from phenes_lab.bench.trust.world import Crashed, World
 from typer.testing import CliRunner
 
 from phenes.cli import app

@@ -17,7 +17,7 @@ import scipy.stats
 from phenes_lab import _pinned_pool, driver, report
 from phenes_lab.reproduce import bbob
 from phenes_lab.reproduce.bbob import claims, execute, pictures, results, settings
-from phenes_lab.reproduce.bbob.writing import rank_bias
+from phenes_lab.reproduce.bbob.report import rank_bias
 
 import phenes
 from phenes import problems, search, weightings

@@ -6,8 +6,9 @@ import numpy as np
 
 from phenes.store import Store
 from phenes_lab.bench.engineering.contenders import CONTENDERS
-from phenes_lab.bench.engineering.settings import Settings
-from phenes_lab.driver import SESSION
+from phenes_lab.bench.engineering.settings import EngineeringSettings
+from phenes_lab.driver import SESSION, last
+from phenes_lab.report import quartiles
 
 NAME = "engineering"
 
@@ -28,12 +29,11 @@ class Runs(NamedTuple):
     seconds: np.ndarray
 
     def quartiles(self, name: str) -> tuple[float, float, float]:
-        low, middle, high = np.quantile(getattr(self, name), [0.25, 0.5, 0.75])
-        return float(low), float(middle), float(high)
+        return quartiles(getattr(self, name))
 
 
-class Results(NamedTuple):
-    settings: Settings
+class EngineeringResults(NamedTuple):
+    settings: EngineeringSettings
     version: str
     status: str
     runs: dict[str, dict[str, Runs]]
@@ -46,9 +46,9 @@ class Results(NamedTuple):
         return [name for name in CONTENDERS if name in self.runs[problem]]
 
 
-def load(store: Store) -> Results:
+def load(store: Store) -> EngineeringResults:
     """What is there of the last run; also of one that is not finished."""
-    record = store.last(NAME)
+    record, loaded = last(store, NAME, EngineeringSettings)
     seconds, groups = record.seconds(), {}
     for key in (key for key in record if not key.startswith(SESSION)):
         problem, contender, _ = key.split("/")
@@ -57,8 +57,7 @@ def load(store: Store) -> Results:
         problem: {name: _together(parts) for name, parts in each.items()}
         for problem, each in groups.items()
     }
-    about = record.about
-    return Results(Settings.from_stored(about.settings), about.version, about.status, runs)
+    return EngineeringResults(loaded.settings, loaded.version, loaded.status, runs)
 
 
 def _together(parts: list[tuple[dict[str, np.ndarray], float]]) -> Runs:

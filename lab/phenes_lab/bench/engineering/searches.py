@@ -5,7 +5,6 @@ Everybody searches in the same coordinates, u = (theta - x0) / sigma0, so that o
 all of them.
 """
 
-import contextlib
 import functools
 import warnings
 from collections.abc import Callable
@@ -21,11 +20,9 @@ from phenes.problems.engineering import (
     REGULATOR,
     EngineeringProblem,
 )
-from phenes_lab.bench.peers.libraries import Cmaes, Pycma, Search, Start
-from phenes_lab.bench.peers.restarts import Restarts
-from phenes_lab.bench.peers.world import Exhausted, Record, World
-
-__all__ = ["Cmaes", "Path", "Pycma", "library", "ours", "paper", "told_theta"]
+from phenes_lab.restarts import Restarts
+from phenes_lab.rivals import Search, Start
+from phenes_lab.simulator import Record, World, follow, known_within
 
 
 class Path(NamedTuple):
@@ -35,24 +32,17 @@ class Path(NamedTuple):
     points: np.ndarray
 
 
-class Workshop(World):
+def workshop(problem: EngineeringProblem, budget: int, seed: int) -> World:
     """Builds what is intended, in the coordinates u, with errors of any covariance; values are
     minimised.
     """
+    rng = np.random.default_rng([20_260_101, seed])
 
-    def __init__(self, problem: EngineeringProblem, budget: int, seed: int):
-        super().__init__(problem.minimised, 0.0, budget, np.random.default_rng([20_260_101, seed]))
-        self.problem = problem
+    def build(u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        x = problem.realise(outside(problem, u), len(u), rng)
+        return inside(problem, x), np.asarray(problem.minimised(x))
 
-    def __call__(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        theta = np.asarray(theta, float)
-        if self.count + len(theta) > self.budget:
-            raise Exhausted
-        x = self.problem.realise(outside(self.problem, theta), len(theta), self.rng)
-        f = np.asarray(self.f(x))
-        self.count += len(theta)
-        self.values.append(f)
-        return inside(self.problem, x), f
+    return World(build, budget)
 
 
 def inside(problem: EngineeringProblem, x: np.ndarray) -> np.ndarray:
@@ -78,13 +68,8 @@ def library(
     again = np.random.default_rng([seed, 1])
     bounds = None if problem.bounds is None else inside(problem, problem.bounds.T).T
     first = Start(np.zeros(problem.dim), 1.0, 0.0, seed, bounds=bounds)
-    return _follow(
-        Restarts(make, first, lambda: again.standard_normal(problem.dim)),
-        problem,
-        budget,
-        grid,
-        seed,
-    )
+    search = Restarts(make, first, lambda: again.standard_normal(problem.dim))
+    return _follow(search, problem, budget, grid, seed)
 
 
 def ours(
@@ -93,26 +78,19 @@ def ours(
     options = {"vectorized": True, "bounds": problem.bounds, "budget": budget, "seed": seed}
     x0 = getattr(problem, start)
     history = phenes.maximize(problem, x0, problem.sigma0, problem.noise, **options).history
-    return _at(grid, history["nfev"], history["x"], x0)
+    return Path(*known_within(grid, history["nfev"], history["x"], x0))
 
 
 def told_theta(problem: EngineeringProblem, budget: int, grid: np.ndarray, seed: int) -> Path:
     """The same optimiser, which does not see what was built."""
-    opt = phenes.Optimizer(
-        problem.x0,
-        problem.sigma0,
-        problem.noise,
-        bounds=problem.bounds,
-        budget=budget,
-        maximize=True,
-        seed=seed,
-    )
+    options = {"bounds": problem.bounds, "budget": budget, "maximize": True, "seed": seed}
+    opt = phenes.Optimizer(problem.x0, problem.sigma0, problem.noise, **options)
     rng = np.random.default_rng([20_260_101, seed])
     while not opt.stop():
         theta = opt.ask()[: budget - opt.nfev]
         opt.tell(theta, problem(problem.realise(theta, len(theta), rng)))
     history = opt.result.history
-    return _at(grid, history["nfev"], history["x"], problem.x0)
+    return Path(*known_within(grid, history["nfev"], history["x"], problem.x0))
 
 
 def paper(
@@ -124,20 +102,11 @@ def paper(
 def _follow(
     search: Any, problem: EngineeringProblem, budget: int, grid: np.ndarray, seed: int
 ) -> Path:
-    world, record = Workshop(problem, budget, seed), Record(grid, np.zeros(problem.dim))
-    with warnings.catch_warnings(), contextlib.suppress(Exhausted):
+    record = Record(grid, np.zeros(problem.dim))
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of the libraries: trouble shows in the designs
-        while True:
-            search.step(world)
-            record.see(world.count, lambda: search.recommended(world))
-    record.close(world.count, search.recommended(world))
+        follow(search, workshop(problem, budget, seed), record)
     return Path(record.evaluations, outside(problem, record.points))
-
-
-def _at(grid: np.ndarray, nfev: np.ndarray, points: np.ndarray, start: np.ndarray) -> Path:
-    """The last design that was known within each number of builds."""
-    known = np.searchsorted(nfev, grid, side="right")
-    return Path(np.r_[0, nfev][known], np.concatenate([start[None], points])[known])
 
 
 class _Fixed(NamedTuple):

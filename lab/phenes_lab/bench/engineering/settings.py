@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from phenes import _validate
 from phenes.problems.engineering import ENGINEERING, EngineeringProblem
 from phenes.problems.engineering.problem import DRAWS
-from phenes.store import Stored
+from phenes_lab.bench.engineering.contenders import CONTENDERS, DEFAULT
+from phenes_lab.settings import Checked
 
 LEAST = 300  # builds, below which nobody has begun
 TWICE = "filter"  # pass or fail says little of a single run: twice as many of them
@@ -27,7 +27,7 @@ class Part(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Settings(Stored):
+class EngineeringSettings(Checked):
     """seeds: runs of each, twice as many of the filter. scale: of the builds of each problem, the
     same for all.
 
@@ -45,20 +45,16 @@ class Settings(Stored):
     seed: int = 0
 
     def __post_init__(self):
-        from phenes_lab.bench.engineering.contenders import CONTENDERS, DEFAULT
-
-        object.__setattr__(self, "contenders", tuple(self.contenders) or DEFAULT)
-        object.__setattr__(self, "problems", tuple(self.problems))
-        for name in ("seeds", "checkpoints"):
-            _validate.count(name, getattr(self, name))
-        for name in ("draws", "sketch"):
-            _validate.count(name, getattr(self, name), 2)
-        _validate.positive("scale", self.scale)
-        _check("problems", self.problems, tuple(ENGINEERING))
-        _check("contenders", self.contenders, tuple(CONTENDERS))
+        self.default("contenders", DEFAULT)
+        self.tuples()
+        self.counts("seeds", "checkpoints")
+        self.counts("draws", "sketch", least=2)
+        self.positive("scale")
+        self.among("problems", ENGINEERING)
+        self.among("contenders", CONTENDERS)
 
     @classmethod
-    def quick(cls) -> "Settings":
+    def quick(cls) -> "EngineeringSettings":
         """Under two minutes: everybody once, the filter twice, with a twentieth of the builds."""
         return cls(seeds=1, scale=0.05, draws=2000, checkpoints=3, sketch=200)
 
@@ -66,8 +62,6 @@ class Settings(Stored):
         return max(LEAST, round(self.scale * ENGINEERING[problem].budget))
 
     def runs(self, problem: str, contender: str) -> int:
-        from phenes_lab.bench.engineering.contenders import CONTENDERS
-
         return 1 if CONTENDERS[contender].fixed else self.seeds * (2 if problem == TWICE else 1)
 
     def grid(self, problem: str) -> np.ndarray:
@@ -81,8 +75,6 @@ class Settings(Stored):
     @property
     def parts(self) -> tuple[Part, ...]:
         """Problem by problem, seed by seed: what is stopped half way has something of everybody."""
-        from phenes_lab.bench.engineering.contenders import CONTENDERS
-
         pairs = [
             (p, c)
             for p in self.problems
@@ -98,11 +90,3 @@ class Settings(Stored):
 
 def problem_of(part: Part) -> EngineeringProblem:
     return ENGINEERING[part.problem]
-
-
-def _check(name: str, given: tuple[str, ...], known: tuple[str, ...]) -> None:
-    if not given or not set(given) <= set(known):
-        raise ValueError(
-            f"{name} must be names among {', '.join(known)}, got"
-            f" {', '.join(map(str, given)) or 'none'}"
-        )

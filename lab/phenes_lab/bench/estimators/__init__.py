@@ -7,7 +7,7 @@ jackknife over them.
 """
 
 from phenes_lab.bench.estimators.compare import run
-from phenes_lab.bench.estimators.rows import Ratio, Row, Settings
+from phenes_lab.bench.estimators.rows import EstimatorsRow, EstimatorsSettings, Ratio
 from phenes_lab.bench.estimators.table import as_json, table
 
-__all__ = ["Ratio", "Row", "Settings", "as_json", "run", "table"]
+__all__ = ["EstimatorsRow", "EstimatorsSettings", "Ratio", "as_json", "run", "table"]

@@ -22,7 +22,7 @@ from phenes.estimators import (
     reparameterised,
 )
 from phenes.search import Gaussian, IsotropicGaussian
-from phenes_lab.bench.estimators.rows import Settings
+from phenes_lab.bench.estimators.rows import EstimatorsSettings
 
 
 class Cell(NamedTuple):
@@ -36,7 +36,7 @@ class Cell(NamedTuple):
     pairs: dict[str, Any]  # estimators for mirrored populations
 
 
-def cells_of(settings: Settings) -> list[Cell]:
+def cells_of(settings: EstimatorsSettings) -> list[Cell]:
     joint, coordinates = (
         exchangeable(settings.auxiliaries),
         exchangeable_coordinates(settings.auxiliaries),

@@ -1,7 +1,5 @@
 """All cells: what was measured there, beside what theory says."""
 
-from collections.abc import Callable
-
 import jax
 import numpy as np
 
@@ -9,12 +7,17 @@ from phenes_lab.bench.estimators import cells
 from phenes_lab.bench.estimators.cells import Cell
 from phenes_lab.bench.estimators.measure import Sample, measure
 from phenes_lab.bench.estimators.ratios import jackknife, ratio_of_means, relative_bias
-from phenes_lab.bench.estimators.rows import BASELINE, BATCHES, POPSIZE, Row, Settings
+from phenes_lab.bench.estimators.rows import (
+    BASELINE,
+    BATCHES,
+    POPSIZE,
+    EstimatorsRow,
+    EstimatorsSettings,
+)
+from phenes_lab.driver import Progress, silent
 
 
-def run(
-    settings: Settings, progress: Callable[[int, int], None] = lambda done, total: None
-) -> list[Row]:
+def run(settings: EstimatorsSettings, progress: Progress = silent) -> list[EstimatorsRow]:
     """All cells. `progress(done, total)` is called after each."""
     with jax.enable_x64(True):
         all_cells, rows = cells.cells_of(settings), []
@@ -32,7 +35,7 @@ def run(
     return rows
 
 
-def _row(cell: Cell, name: str, own: Sample, baseline: Sample) -> Row:
+def _row(cell: Cell, name: str, own: Sample, baseline: Sample) -> EstimatorsRow:
     d, theory = cell.q.dim, _theory(cell, name)
     count = own.g.shape[1]
     # the same populations; mirrored ones are compared with independent ones, as many of them
@@ -48,7 +51,7 @@ def _row(cell: Cell, name: str, own: Sample, baseline: Sample) -> Row:
         biases.append(
             jackknife(relative_bias, *(s.g[..., part].mean(axis=1) for s in (own, baseline)))
         )
-    return Row(
+    return EstimatorsRow(
         cell.noise,
         cell.family,
         d,

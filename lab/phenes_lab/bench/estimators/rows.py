@@ -8,7 +8,7 @@ BASELINE = "phenotype"
 
 
 @dataclass(frozen=True)
-class Settings:
+class EstimatorsSettings:
     """samples: individuals in each cell. full_dim, noise_dim: dimension of the cells with full
     covariance and with other noise laws.
     """
@@ -31,7 +31,7 @@ class Settings:
             raise ValueError(f"dims and ratios must be positive, got {self.dims} and {self.ratios}")
 
     @classmethod
-    def quick(cls) -> "Settings":
+    def quick(cls) -> "EstimatorsSettings":
         return cls(dims=(2,), ratios=(0.1, 1.0), samples=20_000, full_dim=None, noise_dim=None)
 
 
@@ -54,7 +54,7 @@ class Ratio:
 
 
 @dataclass(frozen=True)
-class Row:
+class EstimatorsRow:
     """One estimator in one cell, relative to `phenotype` there.
 
     score_*: second moments of the score of one individual (not defined for pairs); estimate_*:

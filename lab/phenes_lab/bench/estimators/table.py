@@ -1,51 +1,34 @@
 """The rows, for people and for programs."""
 
-from dataclasses import asdict
 from typing import Any
 
-from phenes_lab.bench.estimators.rows import BASELINE, Ratio, Row
+from phenes_lab.bench.estimators.rows import BASELINE, EstimatorsRow, Ratio
+from phenes_lab.report import rich_table, rows_as_json
 
 
-def table(rows: list[Row]) -> Any:
+def table(rows: list[EstimatorsRow]) -> Any:
     """For people, as a `rich` table."""
-    from rich.table import Table
-
-    title = (
-        "Variances relative to phenotype (second moment of one score; variance of a weighted"
-        " estimate), with standard errors"
-    )
-    out = Table(title=title, caption="theory in brackets; agrees: within 4 standard errors of it")
-    for name in (
-        "noise",
-        "search",
-        "d",
-        "C/S",
-        "estimator",
-        "score, mean",
-        "score, spread",
-        "estimate, mean",
-        "estimate, spread",
-    ):
-        out.add_column(
-            name, justify="left" if name in ("noise", "search", "estimator") else "right"
-        )
-    out.add_column("bias²/|g|², mean and spread", justify="right")
-    out.add_column("agrees")
+    lines: list[list[str] | None] = []
     previous = None
     for row in rows:
         cell = (row.noise, row.family, str(row.dim), f"{row.ratio:g}")
         if previous not in (None, cell):
-            out.add_section()
-        out.add_row(
-            *(cell if cell != previous else ("",) * 4),
-            *_texts(row),
-            style="red" if row.agrees is False else None,
+            lines.append(None)
+        lines.append(
+            [*_texts(row)[:1], *(cell if cell != previous else ("",) * 4), *_texts(row)[1:]]
         )
         previous = cell
-    return out
+    columns = ("estimator", "noise", "search", "d", "C/S", "score, mean", "score, spread")
+    more = ("estimate, mean", "estimate, spread", "bias²/|g|², mean and spread", "agrees")
+    title = (
+        "Variances relative to phenotype (second moment of one score; variance of a weighted"
+        " estimate), with standard errors"
+    )
+    caption = "theory in brackets; agrees: within 4 standard errors of it"
+    return rich_table((*columns, *more), lines, title, left=3, caption=caption)
 
 
-def _texts(row: Row) -> list[str]:
+def _texts(row: EstimatorsRow) -> list[str]:
     ratios = (row.score_mean, row.score_spread, row.estimate_mean, row.estimate_spread)
     biases = (row.bias_mean, row.bias_spread)
     # silent where there is nothing to see; the numbers of all estimators are in the JSON
@@ -63,13 +46,12 @@ def _text(ratio: Ratio | None) -> str:
     return f"{ratio.value:.4g} ±{ratio.se:.1g}" + expected.replace("[", "\\[")
 
 
-def as_json(rows: list[Row]) -> dict[str, Any]:
-    """Plain numbers and strings; `agrees` is computed, null where theory says nothing."""
+def as_json(rows: list[EstimatorsRow]) -> dict[str, Any]:
+    """`agrees` is computed, null where theory says nothing."""
     checked = [row.agrees for row in rows if row.agrees is not None]
-    return {
-        "benchmark": "estimators",
-        "baseline": BASELINE,
-        "checked": len(checked),
-        "agreed": sum(checked),
-        "rows": [asdict(row) | {"biased": row.biased, "agrees": row.agrees} for row in rows],
-    }
+    out = rows_as_json(
+        "estimators", rows, baseline=BASELINE, checked=len(checked), agreed=sum(checked)
+    )
+    for row, plain in zip(rows, out["rows"], strict=True):
+        plain |= {"biased": row.biased, "agrees": row.agrees}
+    return out

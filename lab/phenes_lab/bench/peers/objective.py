@@ -17,7 +17,7 @@ from jax import lax
 from jaxtyping import Float
 
 from phenes import problems
-from phenes_lab.bench.peers.settings import Problem, Settings
+from phenes_lab.bench.peers.settings import PeersSettings, Problem
 
 CHUNK = 256  # pairs evaluated together: they fit the cache
 # populations are padded to a power of two of at least this, points to a multiple: few shapes, few
@@ -28,7 +28,7 @@ PAD = 16
 class Objective:
     """f and F of one problem. Values are gaps to the smallest value of f."""
 
-    def __init__(self, problem: Problem, settings: Settings):
+    def __init__(self, problem: Problem, settings: PeersSettings):
         self.problem = problem
         self.bbob = problems.bbob(problem.function, problem.dim, problem.instance)
         self.leaves = [jnp.asarray(leaf, jnp.float64) for leaf in jax.tree.leaves(self.bbob)]
@@ -99,10 +99,13 @@ def _pairs(function: int, dim: int) -> Callable[..., Any]:
     gap = _function_of(function, dim)
 
     def values(leaves, points, errors):
-        pair = lambda point, e: 0.5 * (gap(leaves, point + e) + gap(leaves, point - e))  # noqa: E731
-        at = lambda point: lax.map(  # noqa: E731
-            lambda chunk: jax.vmap(lambda e: pair(point, e))(chunk), errors
-        ).ravel()
+        def pair(point, e):
+            return 0.5 * (gap(leaves, point + e) + gap(leaves, point - e))
+
+        def at(point):
+            each = jax.vmap(lambda e: pair(point, e))
+            return lax.map(each, errors).ravel()
+
         return lax.map(at, points)
 
     return jax.jit(values)

@@ -6,16 +6,18 @@ f if it is smaller. Evaluations to a target are counted to the first time that t
 is below it: an oracle tells every contender when to stop.
 """
 
+import hashlib
 import math
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from phenes.store import Run, Store
-from phenes_lab.bench.peers.contenders import PEERS
-from phenes_lab.bench.peers.execute import EXPERIMENT, FLOORS, floor_key
 from phenes_lab.bench.peers.settings import Problem
+from phenes_lab.contenders import CONTENDERS
 
+EXPERIMENT = "peers/"  # and the name of the contender
+FLOORS = "peers-floor"
 TARGETS = tuple(10.0**-k for k in range(1, 7))
 # a target is kept if it is this many standard errors of the difference to the reference
 RESOLVED = 4.0
@@ -23,7 +25,7 @@ DECIDING = 4  # points of each contender, for a target, at which that standard e
 
 
 @dataclass(frozen=True)
-class Results:
+class PeersResults:
     """The last runs of a store that were made under the same conditions. parts: arrays by problem
     and contender.
 
@@ -43,7 +45,7 @@ class Results:
         return sorted(self.parts)
 
     def peers(self, problem: Problem) -> list[str]:
-        return [name for name in PEERS if name in self.parts[problem]]
+        return [name for name in CONTENDERS if name in self.parts[problem]]
 
     def reference(self, problem: Problem) -> float:
         parts = self.parts[problem].values()
@@ -62,14 +64,11 @@ class Results:
         """
         if problem not in self.floors:
             return np.ones(len(TARGETS), bool)
-        floor, targets = self.floors[problem], self.targets(problem)
-        return np.array(
-            [
-                not np.any(near := floor["target"] == k)
-                or targets[k] >= RESOLVED * np.median(floor["se"][near])
-                for k in range(6)
-            ]
-        )
+        floor, kept = self.floors[problem], []
+        for k, target in enumerate(self.targets(problem)):
+            se = floor["se"][floor["target"] == k]
+            kept.append(se.size == 0 or target >= RESOLVED * np.median(se))
+        return np.array(kept)
 
     def budget(self, problem: Problem) -> int:
         return int(self.conditions["budget"]) * problem.dim
@@ -85,13 +84,8 @@ class Results:
     def _find_times(self, problem: Problem, peer: str) -> np.ndarray:
         part, reference = self.parts[problem][peer], self.reference(problem)
         gaps = np.where(np.isfinite(part["F"]), part["F"] - reference, np.inf)
-        targets = self.targets(problem)
-        return np.array(
-            [
-                [crossing(e, gap, t) for e, gap in zip(part["evaluations"], gaps, strict=True)]
-                for t in targets
-            ]
-        )
+        curves = list(zip(part["evaluations"], gaps, strict=True))
+        return np.array([[crossing(*curve, t) for curve in curves] for t in self.targets(problem)])
 
     def final(self, problem: Problem, peer: str) -> float:
         """The gap at the end as a share of that at the start, median over seeds."""
@@ -115,7 +109,7 @@ def crossing(evaluations: np.ndarray, gap: np.ndarray, target: float) -> float:
     return float(np.exp(x0 + (x1 - x0) * (math.log(target) - y0) / (y1 - y0)))
 
 
-def load(store: Store) -> Results:
+def load(store: Store) -> PeersResults:
     """The newest conditions in the store, and for each contender its last run under them."""
     abouts = [about for about in store.runs() if about.experiment.startswith(EXPERIMENT)]
     if not abouts:
@@ -127,13 +121,13 @@ def load(store: Store) -> Results:
         if about.settings == conditions
     }
     parts, runs = {}, {}
-    for name in (name for name in PEERS if name in last):
+    for name in (name for name in CONTENDERS if name in last):
         run = Run(store, last[name])
         for key in run:
             problem = Problem.from_key(key)
             parts.setdefault(problem, {})[name] = run[key]
             runs.setdefault(problem, {})[name] = last[name].id
-    results = Results(conditions, abouts[-1].version, parts, runs)
+    results = PeersResults(conditions, abouts[-1].version, parts, runs)
     measured = [
         about
         for about in store.runs()
@@ -147,7 +141,13 @@ def load(store: Store) -> Results:
     return results
 
 
-def deciding(results: Results, problem: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def floor_key(runs: dict[Problem, dict[str, int]], problem: Problem) -> str:
+    """Names the results that a floor was measured on: others need another."""
+    digest = hashlib.sha256(repr(sorted(runs[problem].items())).encode()).hexdigest()[:12]
+    return f"{problem.key}/{digest}"
+
+
+def deciding(results: PeersResults, problem: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The reference point; and points recommended when a target was first met, with the number of
     the target.
     """

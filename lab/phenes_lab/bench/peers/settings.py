@@ -1,12 +1,14 @@
 """What is run: the problems asked for, and the conditions that are the same for every contender."""
 
-from collections.abc import Iterable
+import itertools
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from phenes import _validate
+from phenes_lab.contenders import CONTENDERS
+from phenes_lab.settings import Checked
 
 TUNING = (1, 2, 3)  # instances that settings were chosen on; all others are held out
 # without noise only these: what is compared there is plain convergence, not the luck of finding a
@@ -45,7 +47,7 @@ class Part(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Settings:
+class PeersSettings(Checked):
     """The grid (dims, sigmas, functions, instances, peers) says what to run now; the rest are
     conditions of every run.
 
@@ -69,43 +71,26 @@ class Settings:
     seed: int = 0
 
     def __post_init__(self):
-        from phenes_lab.bench.peers.contenders import PEERS
+        self.default("peers", tuple(CONTENDERS))
+        self.tuples()
+        self.counts("seeds", "budget", "checkpoints")
+        self.counts("draws", least=2)
+        self.positive("start", "sigma0")
+        self._check("dims", lambda d: isinstance(d, int) and d >= 2, "integers of at least 2")
+        self._check("sigmas", lambda s: 0 <= s < np.inf, "non-negative numbers")
+        self._check("functions", lambda f: f in range(1, 25), "numbers from 1 to 24")
+        self._check("instances", lambda i: isinstance(i, int) and i >= 1, "integers of at least 1")
+        known = f"names among {', '.join(CONTENDERS)}"
+        self._check("peers", lambda name: name in CONTENDERS, known)
 
-        object.__setattr__(self, "peers", tuple(self.peers) or tuple(PEERS))
-        for name in GRID:
-            object.__setattr__(self, name, tuple(getattr(self, name)))
-        for name in ("seeds", "budget", "checkpoints"):
-            _validate.count(name, getattr(self, name))
-        _validate.count("draws", self.draws, 2)
-        for name in ("start", "sigma0"):
-            _validate.positive(name, getattr(self, name))
-        _check(
-            "dims",
-            self.dims,
-            all(isinstance(d, int) and d >= 2 for d in self.dims),
-            "integers of at least 2",
-        )
-        _check(
-            "sigmas", self.sigmas, all(0 <= s < np.inf for s in self.sigmas), "non-negative numbers"
-        )
-        _check(
-            "functions",
-            self.functions,
-            set(self.functions) <= set(range(1, 25)),
-            "numbers from 1 to 24",
-        )
-        _check(
-            "instances",
-            self.instances,
-            all(isinstance(i, int) and i >= 1 for i in self.instances),
-            "integers of at least 1",
-        )
-        _check(
-            "peers", self.peers, set(self.peers) <= set(PEERS), f"names among {', '.join(PEERS)}"
-        )
+    def _check(self, name: str, right: Callable[[Any], bool], expected: str) -> None:
+        values = getattr(self, name)
+        if not values or not all(map(right, values)):
+            got = ", ".join(map(str, values)) or "none"
+            raise ValueError(f"{name} must be {expected}, got {got}")
 
     @classmethod
-    def quick(cls) -> "Settings":
+    def quick(cls) -> "PeersSettings":
         """Under three minutes on two cores: every contender, four functions, one noise, two
         seeds.
         """
@@ -128,31 +113,18 @@ class Settings:
     @property
     def problems(self) -> tuple[Problem, ...]:
         """Those that share compiled programs follow each other."""
-        grid = (
-            (d, f, i, s)
-            for d in self.dims
-            for f in self.functions
-            for i in self.instances
-            for s in self.sigmas
-        )
+        grid = itertools.product(self.dims, self.functions, self.instances, self.sigmas)
         return tuple(Problem(d, s, f, i) for d, f, i, s in grid if s > 0 or f in UNIMODAL)
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        from phenes_lab.bench.peers.contenders import PEERS
-
         return tuple(
             Part(p, name)
             for p in self.problems
             for name in self.peers
-            if p.sigma > 0 or PEERS[name].noiseless
+            if p.sigma > 0 or CONTENDERS[name].noiseless
         )
 
 
 def held_out(instance: int) -> bool:
     return instance not in TUNING
-
-
-def _check(name: str, value: Iterable[Any], right: bool, expected: str) -> None:
-    if not value or not right:
-        raise ValueError(f"{name} must be {expected}, got {', '.join(map(str, value)) or 'none'}")

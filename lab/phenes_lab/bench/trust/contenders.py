@@ -1,6 +1,4 @@
-"""Who is asked: phenes at both of its doors, and the libraries that people use, with their
-defaults.
-"""
+"""Who is asked: phenes by `minimize` and by ask and tell, and libraries with their defaults."""
 
 import contextlib
 import math
@@ -13,7 +11,10 @@ from typing import Any
 import numpy as np
 
 from phenes_lab.bench.trust.problem import Problem
-from phenes_lab.bench.trust.world import World
+from phenes_lab.bench.trust.simulator import Workplace
+from phenes_lab.restarts import BROKEN
+from phenes_lab.rivals import Cmaes, Pycma, Search, Start
+from phenes_lab.simulator import Exhausted, World
 
 
 @dataclass(frozen=True)
@@ -35,83 +36,68 @@ class Answer:
     seconds: float = 0.0
 
 
-def phenes(problem: Problem, world: World, budget: int, seed: int) -> Answer:
+def phenes(problem: Problem, world: Workplace, budget: int, seed: int) -> Answer:
     """`phenes.minimize` with its defaults."""
     from phenes.optimizer import minimize
 
     options: dict[str, Any] = {"bounds": problem.bounds, "budget": budget, "seed": seed}
-    if problem.told == "law":
-        return _said(minimize(world.of_x, problem.x0, problem.sigma0, problem.noise, **options))
-    return _said(
-        minimize(
-            world.of_theta, problem.x0, problem.sigma0, problem.noise, realises=True, **options
-        )
-    )
+    if problem.told != "law":
+        options["realises"] = True
+    f = world.of_x if problem.told == "law" else world.of_theta
+    return said(minimize(f, problem.x0, problem.sigma0, problem.noise, **options))
 
 
 POPSIZE = 7  # of ask and tell: divides no budget
 
 
-def asktell(problem: Problem, world: World, budget: int, seed: int) -> Answer:
+def asktell(problem: Problem, world: Workplace, budget: int, seed: int) -> Answer:
     """`phenes.Optimizer` in the loop that its documentation shows."""
     from phenes.optimizer import Optimizer
 
-    opt = Optimizer(
-        problem.x0,
-        problem.sigma0,
-        problem.noise,
-        bounds=problem.bounds,
-        popsize=POPSIZE,
-        budget=budget,
-        seed=seed,
-    )
+    options: dict[str, Any] = {"popsize": POPSIZE, "budget": budget, "seed": seed}
+    opt = Optimizer(problem.x0, problem.sigma0, problem.noise, bounds=problem.bounds, **options)
     handed = 0
     while not opt.stop():
         theta = opt.ask()
         handed += len(theta)
         x, f = world.rows(theta)
         opt.tell(theta, f, realised=world.seen(x))
-    return _said(opt.result, handed)
+    return said(opt.result, handed)
 
 
-def pycma(problem: Problem, world: World, budget: int, seed: int) -> Answer:
+def pycma(problem: Problem, world: Workplace, budget: int, seed: int) -> Answer:
     """cma.CMAEvolutionStrategy until no generation is left: where it would stop, on plains above
     all, it goes on.
     """
-    import cma
-
-    # -10: silent, and no file is looked for; a seed of 0 would mean the clock
-    options: dict[str, Any] = {"seed": seed + 1, "verbose": -10}
-    if problem.bounds is not None:
-        options["bounds"] = [bound.tolist() for bound in problem.bounds]
-    es = cma.CMAEvolutionStrategy(problem.x0, problem.sigma0, options)
-    if es.popsize > budget:
-        return Answer(_best_of(es.ask(budget), problem, world))
-    # long after convergence
-    with contextlib.suppress(ArithmeticError, AssertionError, ValueError, np.linalg.LinAlgError):
-        while world.calls + es.popsize <= budget:
-            theta = es.ask()
-            es.tell(theta, world.plainly(np.asarray(theta)))
-    return Answer(np.array(es.result.xfavorite, float))
+    search = Pycma(_start(problem, seed), bounded=True)
+    if search.popsize > budget:
+        return Answer(_best_of(search.es.ask(budget), problem, world))
+    _exhaust(search, world, budget)
+    return Answer(np.array(search.es.result.xfavorite, float))
 
 
-def cmaes(problem: Problem, world: World, budget: int, seed: int) -> Answer:
+def cmaes(problem: Problem, world: Workplace, budget: int, seed: int) -> Answer:
     """cmaes.CMA in the same way; its mean."""
-    from cmaes import CMA
+    search = Cmaes(_start(problem, seed))
+    if search.popsize > budget:
+        return Answer(_best_of([search.cma.ask() for _ in range(budget)], problem, world))
+    _exhaust(search, world, budget)
+    return Answer(search.mean if problem.bounds is None else np.clip(search.mean, *problem.bounds))
 
+
+def _start(problem: Problem, seed: int) -> Start:
     bounds = None if problem.bounds is None else np.column_stack(problem.bounds)
-    search = CMA(problem.x0.astype(float), problem.sigma0, bounds, seed=seed)
-    if search.population_size > budget:
-        return Answer(_best_of([search.ask() for _ in range(budget)], problem, world))
-    with contextlib.suppress(ArithmeticError, AssertionError, ValueError, np.linalg.LinAlgError):
-        while world.calls + search.population_size <= budget:
-            theta = [search.ask() for _ in range(search.population_size)]
-            search.tell(list(zip(theta, world.plainly(np.asarray(theta)), strict=True)))
-    mean = search.mean.copy()
-    return Answer(mean if problem.bounds is None else np.clip(mean, *problem.bounds))
+    return Start(problem.x0.astype(float), problem.sigma0, 0.0, seed, bounds=bounds)
 
 
-CONTENDERS: dict[str, Callable[[Problem, World, int, int], Answer]] = {
+def _exhaust(search: Search, world: Workplace, budget: int) -> None:
+    simulated = World(world.plainly, budget)
+    with contextlib.suppress(Exhausted, *BROKEN):  # the latter long after convergence
+        while True:
+            search.step(simulated)
+
+
+CONTENDERS: dict[str, Callable[[Problem, Workplace, int, int], Answer]] = {
     "phenes": phenes,
     "phenes-asktell": asktell,
     "pycma": pycma,
@@ -124,7 +110,7 @@ def ask(name: str, problem: Problem, budget: int, seed: list[int]) -> Answer:
     """One run. What a contender raises is its answer too: it stays where it began and claims
     nothing.
     """
-    world, started = World(problem, [*seed, budget]), time.perf_counter()
+    world, started = Workplace(problem, [*seed, budget]), time.perf_counter()
     with warnings.catch_warnings():
         # of laws that do not fit and of flat functions, which is the reader's business in runs of
         # his own
@@ -146,12 +132,12 @@ def _one(seed: list[int]) -> int:
     return int(np.random.default_rng(seed).integers(2**31 - 2))
 
 
-def _best_of(theta: list[Any], problem: Problem, world: World) -> np.ndarray:
-    f = world.plainly(np.asarray(theta))
+def _best_of(theta: list[Any], problem: Problem, world: Workplace) -> np.ndarray:
+    _, f = world.plainly(np.asarray(theta))
     return np.array(theta[int(np.argmin(f))], float) if len(f) else problem.x0
 
 
-def _said(result: Any, handed: int = 0) -> Answer:
+def said(result: Any, handed: int = 0) -> Answer:
     return Answer(
         np.asarray(result.x, float),
         float(result.fun),

@@ -7,213 +7,149 @@ would be seen as missed coverage.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-
-class Law(Protocol):
-    """`size`: a standard deviation, roughly, for choosing how far to look around the start."""
-
-    @property
-    def size(self) -> float: ...
-
-    def realise(self, theta: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """x [n, d] of rows theta [n, d]; the random numbers taken do not depend on theta."""
-        ...
-
-    def stated(self) -> Any:
-        """As `noise` of `phenes.minimize`."""
-        ...
+Realise = Callable[[np.ndarray, np.random.Generator], np.ndarray]
 
 
 @dataclass(frozen=True)
-class Exact:
+class Law:
+    """size: a standard deviation, roughly, for choosing how far to look around the start.
+
+    realise(theta, rng): x [n, d] of rows theta [n, d]; the random numbers taken do not depend on
+    theta. stated(): as `noise` of `phenes.minimize`.
+    """
+
+    size: float
+    realise: Realise
+    stated: Callable[[], Any]
+
+
+def _law(size: float, realise: Realise, name: str, *values: Any) -> Law:
+    """name, values: the law of `phenes.inputs` that states it."""
+
+    def stated() -> Any:
+        from phenes import inputs
+
+        return getattr(inputs, name)(*values)
+
+    return Law(float(size), realise, stated)
+
+
+def exactly() -> Law:
     """x = theta."""
-
-    size: float = 0.0
-
-    def realise(self, theta: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        return theta
-
-    def stated(self) -> Any:
-        return None
+    return Law(0.0, lambda theta, rng: theta, lambda: None)
 
 
-@dataclass(frozen=True)
-class Gaussian:
+def gaussian(scale: Any) -> Law:
     """scale: a standard deviation, one for each coordinate, or a covariance matrix."""
-
-    scale: Any
-
-    @property
-    def size(self) -> float:
-        scale = np.asarray(self.scale)
-        return float(
-            np.sqrt(np.trace(scale) / len(scale)) if scale.ndim == 2 else np.sqrt(np.mean(scale**2))
+    given = np.asarray(scale)
+    if given.ndim == 2:
+        root = np.linalg.cholesky(given)
+        return Law(
+            float(np.sqrt(np.trace(given) / len(given))),
+            lambda theta, rng: theta + rng.standard_normal(theta.shape) @ root.T,
+            lambda: scale,
         )
-
-    def realise(self, theta: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        z, scale = rng.standard_normal(theta.shape), np.asarray(self.scale)
-        return theta + (z @ np.linalg.cholesky(scale).T if scale.ndim == 2 else z * scale)
-
-    def stated(self) -> Any:
-        return self.scale
+    return Law(
+        float(np.sqrt(np.mean(given**2))),
+        lambda theta, rng: theta + rng.standard_normal(theta.shape) * given,
+        lambda: scale,
+    )
 
 
-@dataclass(frozen=True)
-class StudentT:
-    scale: float
-    df: float
-
-    @property
-    def size(self) -> float:
-        return self.scale * np.sqrt(self.df / (self.df - 2))
-
-    def realise(self, theta: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        return theta + self.scale * rng.standard_t(self.df, theta.shape)
-
-    def stated(self) -> Any:
-        from phenes.inputs import StudentTNoise
-
-        return StudentTNoise(self.scale, self.df)
+def student_t(scale: float, df: float) -> Law:
+    return _law(
+        scale * np.sqrt(df / (df - 2)),
+        lambda theta, rng: theta + scale * rng.standard_t(df, theta.shape),
+        "StudentTNoise",
+        scale,
+        df,
+    )
 
 
-@dataclass(frozen=True)
-class Laplace:
-    scale: float
-
-    @property
-    def size(self) -> float:
-        return self.scale * np.sqrt(2)
-
-    def realise(self, theta: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        return theta + rng.laplace(0.0, self.scale, theta.shape)
-
-    def stated(self) -> Any:
-        from phenes.inputs import LaplaceNoise
-
-        return LaplaceNoise(self.scale)
+def laplace(scale: float) -> Law:
+    return _law(
+        scale * np.sqrt(2),
+        lambda theta, rng: theta + rng.laplace(0.0, scale, theta.shape),
+        "LaplaceNoise",
+        scale,
+    )
 
 
-@dataclass(frozen=True)
-class Uniform:
+def uniform(width: float) -> Law:
     """Within +-width of theta."""
-
-    width: float
-
-    @property
-    def size(self) -> float:
-        return self.width / np.sqrt(3)
-
-    def realise(self, theta: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        return theta + self.width * rng.uniform(-1, 1, theta.shape)
-
-    def stated(self) -> Any:
-        from phenes.inputs import UniformNoise
-
-        return UniformNoise(self.width)
+    return _law(
+        width / np.sqrt(3),
+        lambda theta, rng: theta + width * rng.uniform(-1, 1, theta.shape),
+        "UniformNoise",
+        width,
+    )
 
 
-@dataclass(frozen=True)
-class Rounding:
+def rounding(step: float, scale: float) -> Law:
     """To a grid, after an error of the hand."""
-
-    step: float
-    scale: float
-
-    @property
-    def size(self) -> float:
-        return float(np.hypot(self.scale, self.step / np.sqrt(12)))
-
-    def realise(self, theta: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        return self.step * np.round(
-            (theta + self.scale * rng.standard_normal(theta.shape)) / self.step
-        )
-
-    def stated(self) -> Any:
-        from phenes.inputs import RoundingNoise
-
-        return RoundingNoise(self.step, self.scale)
+    return _law(
+        np.hypot(scale, step / np.sqrt(12)),
+        lambda theta, rng: (
+            step * np.round((theta + scale * rng.standard_normal(theta.shape)) / step)
+        ),
+        "RoundingNoise",
+        step,
+        scale,
+    )
 
 
-@dataclass(frozen=True)
-class Saturating:
+def saturating(scale: float, low: float, high: float) -> Law:
     """End stops at low and high."""
-
-    scale: float
-    low: float
-    high: float
-
-    @property
-    def size(self) -> float:
-        return self.scale
-
-    def realise(self, theta: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        return np.clip(theta + self.scale * rng.standard_normal(theta.shape), self.low, self.high)
-
-    def stated(self) -> Any:
-        from phenes.inputs import SaturatingNoise
-
-        return SaturatingNoise(self.scale, self.low, self.high)
+    return _law(
+        scale,
+        lambda theta, rng: np.clip(theta + scale * rng.standard_normal(theta.shape), low, high),
+        "SaturatingNoise",
+        scale,
+        low,
+        high,
+    )
 
 
-@dataclass(frozen=True)
-class Contaminated:
+def contaminated(scale: float, wide: float, share: float) -> Law:
     """Mostly `scale`; a `share` of the draws is `wide` instead, in all coordinates together."""
 
-    scale: float
-    wide: float
-    share: float
+    def realise(theta: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        bad = rng.random((len(theta), 1)) < share
+        return theta + np.where(bad, wide, scale) * rng.standard_normal(theta.shape)
 
-    @property
-    def size(self) -> float:
-        return float(np.sqrt((1 - self.share) * self.scale**2 + self.share * self.wide**2))
-
-    def realise(self, theta: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        bad = rng.random((len(theta), 1)) < self.share
-        return theta + np.where(bad, self.wide, self.scale) * rng.standard_normal(theta.shape)
-
-    def stated(self) -> Any:
-        from phenes.inputs import GaussianMixtureNoise
-
-        return GaussianMixtureNoise(np.array([1 - self.share, self.share]), [self.scale, self.wide])
+    size = np.sqrt((1 - share) * scale**2 + share * wide**2)
+    shares = np.array([1 - share, share])
+    return _law(size, realise, "GaussianMixtureNoise", shares, [scale, wide])
 
 
-@dataclass(frozen=True)
-class Varying:
+def varying(std: Callable[[Any], Any], size: float) -> Law:
     """N(theta, std(theta)^2), with a std that NumPy and JAX can both evaluate."""
-
-    std: Callable[[Any], Any]
-    size: float
-
-    def realise(self, theta: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        return theta + self.std(theta) * rng.standard_normal(theta.shape)
-
-    def stated(self) -> Any:
-        from phenes.inputs import HeteroscedasticNoise
-
-        return HeteroscedasticNoise(self.std)
+    return _law(
+        size,
+        lambda theta, rng: theta + std(theta) * rng.standard_normal(theta.shape),
+        "HeteroscedasticNoise",
+        std,
+    )
 
 
 SKEW = 0.15
 
 
-@dataclass(frozen=True)
-class Skewed:
+def skewed() -> Law:
     """x = theta + SKEW (e - 1), e exponential: mostly a little short, now and then far beyond.
     Stated as a law of one's own.
     """
-
-    size: float = SKEW
-
-    def realise(self, theta: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        return theta + SKEW * (rng.exponential(size=theta.shape) - 1)
-
-    def stated(self) -> Any:
-        from phenes.inputs import Law as Own
-
-        return Own(_sample_skewed, _skewed_log_prob)
+    return _law(
+        SKEW,
+        lambda theta, rng: theta + SKEW * (rng.exponential(size=theta.shape) - 1),
+        "Law",
+        _sample_skewed,
+        _skewed_log_prob,
+    )
 
 
 def _sample_skewed(key: Any, theta: Any) -> Any:

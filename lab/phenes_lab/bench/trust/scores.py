@@ -12,7 +12,7 @@ from phenes_lab.bench.trust.truth import CERTAIN, Judge, Truth
 
 
 @dataclass(frozen=True)
-class Row:
+class TrustRow:
     """One run and its verdict.
 
     truth, truth_se: E f at x without failures; share: of failures at x; value: E f at x with
@@ -55,7 +55,7 @@ class Row:
     seconds: float
 
 
-def score(contender: str, judge: Judge, budget: int, answer: Answer) -> Row:
+def score(contender: str, judge: Judge, budget: int, answer: Answer) -> TrustRow:
     problem = judge.problem
     finite = bool(np.isfinite(answer.x).all())
     truth = judge.truth(answer.x) if finite else Truth(math.nan, math.nan, 1.0, judge.price, 0.0)
@@ -64,7 +64,7 @@ def score(contender: str, judge: Judge, budget: int, answer: Answer) -> Row:
     z, is_covered = (
         _claim(answer, truth, judge.scale) if claims and not no_claim else (math.nan, True)
     )
-    return Row(
+    return TrustRow(
         contender=contender,
         problem=problem.name,
         family=problem.family,

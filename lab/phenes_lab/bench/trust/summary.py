@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from phenes_lab.bench.trust.contenders import CLAIM
-from phenes_lab.bench.trust.scores import Row
+from phenes_lab.bench.trust.scores import TrustRow
 
 FLOOR = 1e-12  # of fun_se / scale: exact claims would have minus infinity for a logarithm
 TIE = 1e-6  # of the scale: less regret than that is none
 SHARES = ("covered", "no_claim", "worse", "failing", "impossible", "wrong", "over", "success")
 
 
-def figures(rows: list[Row]) -> dict[str, Any]:
+def figures(rows: list[TrustRow]) -> dict[str, Any]:
     """Shares in per cent, medians and means, of runs that make claims."""
     claims = [row for row in rows if not row.no_claim]
     return {
@@ -28,23 +28,23 @@ def figures(rows: list[Row]) -> dict[str, Any]:
     }
 
 
-def groups(rows: list[Row], key: Callable[[Row], Any]) -> dict[Any, list[Row]]:
+def groups(rows: list[TrustRow], key: Callable[[TrustRow], Any]) -> dict[Any, list[TrustRow]]:
     """In the order in which they come."""
-    out: dict[Any, list[Row]] = {}
+    out: dict[Any, list[TrustRow]] = {}
     for row in rows:
         out.setdefault(key(row), []).append(row)
     return out
 
 
-def claimants(rows: list[Row]) -> list[str]:
+def claimants(rows: list[TrustRow]) -> list[str]:
     return [name for name in CLAIM if any(row.contender == name for row in rows)]
 
 
-def rivals(rows: list[Row]) -> list[str]:
+def rivals(rows: list[TrustRow]) -> list[str]:
     return [name for name in groups(rows, lambda row: row.contender) if name not in CLAIM]
 
 
-def misses(rows: list[Row]) -> list[Row]:
+def misses(rows: list[TrustRow]) -> list[TrustRow]:
     """Runs of which something was said, or done, that is not so."""
     return [
         r
@@ -54,7 +54,7 @@ def misses(rows: list[Row]) -> list[Row]:
     ]
 
 
-def regrets(rows: list[Row]) -> dict[tuple[str, int, str], float]:
+def regrets(rows: list[TrustRow]) -> dict[tuple[str, int, str], float]:
     """Median over seeds of regret / scale, by problem, budget and contender.
 
     Regret is over the best that is known of the instance: by any contender at any budget, or by
@@ -70,7 +70,7 @@ def regrets(rows: list[Row]) -> dict[tuple[str, int, str], float]:
     }
 
 
-def at_least_as_good(rows: list[Row], ours: str, rival: str) -> float:
+def at_least_as_good(rows: list[TrustRow], ours: str, rival: str) -> float:
     """Per cent of the pairs of problem and budget with a median regret not above the rival's; NaN
     if they never met.
     """
@@ -83,7 +83,7 @@ def at_least_as_good(rows: list[Row], ours: str, rival: str) -> float:
     return 100 * _mean(a <= b + TIE for a, b in met)
 
 
-def _least(rows: list[Row]) -> float:
+def _least(rows: list[TrustRow]) -> float:
     known = [value for row in rows for value in (row.value, row.reference) if not math.isnan(value)]
     return min(known, default=math.nan)
 

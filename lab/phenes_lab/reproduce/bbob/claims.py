@@ -7,13 +7,13 @@ import math
 import numpy as np
 
 from phenes_lab.report import Claim, difference, mean_se, number, plus_minus, verdict
-from phenes_lab.reproduce.bbob.part import NEAR
-from phenes_lab.reproduce.bbob.results import Results, Score, reached, score, seconds
+from phenes_lab.reproduce.bbob.compute import NEAR
+from phenes_lab.reproduce.bbob.results import BbobResults, Score, reached, score, seconds
 
 FOUND = 0.95  # share of the coordinates close to the optimum, from which on it counts as found
 
 
-def claims(results: Results) -> list[Claim]:
+def claims(results: BbobResults) -> list[Claim]:
     """Those that the functions of this run have something to say about."""
     out = [consistently(results), on_most(results)]
     for function, about in ((1, sphere), (20, schwefel), (23, katsuura)):
@@ -22,7 +22,7 @@ def claims(results: Results) -> list[Claim]:
     return [*out, computation(results), *printed(results)]
 
 
-def consistently(results: Results) -> Claim:
+def consistently(results: BbobResults) -> Claim:
     s = score(results, "ES", "PAES")
     return Claim(
         'Section 6.1: "PAES consistently achieves lower errors than ES"',
@@ -33,7 +33,7 @@ def consistently(results: Results) -> Claim:
     )
 
 
-def on_most(results: Results) -> Claim:
+def on_most(results: BbobResults) -> Claim:
     s = score(results, "ES", "PAES")
     return Claim(
         'Figure of all functions: "PAES outperforms ES on most functions"',
@@ -59,7 +59,7 @@ def _score_text(s: Score) -> str:
     )
 
 
-def sphere(results: Results) -> list[Claim]:
+def sphere(results: BbobResults) -> list[Claim]:
     # what every run of both gets to, so that all of them have a time
     target = 1.01 * max(float(results.final(1, m, "f_mean").max()) for m in ("ES", "PAES"))
     times = {m: reached(results, 1, m, target) for m in ("ES", "PAES")}
@@ -85,7 +85,7 @@ def sphere(results: Results) -> list[Claim]:
     ]
 
 
-def schwefel(results: Results) -> list[Claim]:
+def schwefel(results: BbobResults) -> list[Claim]:
     d = results.against(20, "ES", "PAES")
     near = {m: mean_se(results.final(20, m, "near")) for m in ("ES", "PAES")}
     nearer = results.against(20, "ES", "PAES", "near")
@@ -114,7 +114,7 @@ def schwefel(results: Results) -> list[Claim]:
     ]
 
 
-def katsuura(results: Results) -> list[Claim]:
+def katsuura(results: BbobResults) -> list[Claim]:
     left, d = {m: _left(results, 23, m) for m in ("ES", "PAES")}, results.against(23, "ES", "PAES")
     level = min(abs(results.final(23, m).mean()) for m in ("ES", "PAES"))
     failed, similar = min(left.values()) > 0.5, abs(d.value) <= 0.1 * level
@@ -146,7 +146,7 @@ def katsuura(results: Results) -> list[Claim]:
     return out
 
 
-def _scale(results: Results, function: int, claim: str, low: float, high: float) -> list[Claim]:
+def _scale(results: BbobResults, function: int, claim: str, low: float, high: float) -> list[Claim]:
     if function not in results.landscapes:
         return []
     facts, noise = results.landscapes[function], results.settings.noise
@@ -169,7 +169,7 @@ def _scale(results: Results, function: int, claim: str, low: float, high: float)
     ]
 
 
-def computation(results: Results) -> Claim:
+def computation(results: BbobResults) -> Claim:
     both = results.functions("ES", "PAES")
     ratio = np.array(
         [
@@ -193,7 +193,7 @@ def computation(results: Results) -> Claim:
     )
 
 
-def printed(results: Results) -> list[Claim]:
+def printed(results: BbobResults) -> list[Claim]:
     """Erratum 1, as data: does the formula that is printed for Sigma give the results that are
     shown?
     """
@@ -219,19 +219,19 @@ def printed(results: Results) -> list[Claim]:
     ]
 
 
-def _left(results: Results, function: int, method: str) -> float:
+def _left(results: BbobResults, function: int, method: str) -> float:
     return float(results.final(function, method).mean() / _level(results, function, "F_start"))
 
 
-def _level(results: Results, function: int, what: str) -> float:
+def _level(results: BbobResults, function: int, what: str) -> float:
     return float(results.parts[function, "ES"][what])
 
 
-def _gap(results: Results, function: int, method: str, what: str = "F_mean") -> str:
+def _gap(results: BbobResults, function: int, method: str, what: str = "F_mean") -> str:
     return plus_minus(*mean_se(results.final(function, method, what)))
 
 
-def _pair(results: Results, function: int, what: str = "F_mean") -> str:
+def _pair(results: BbobResults, function: int, what: str = "F_mean") -> str:
     return f"ES {_gap(results, function, 'ES', what)}, PAES {_gap(results, function, 'PAES', what)}"
 
 

@@ -2,20 +2,24 @@
 the noise makes them.
 """
 
+from collections.abc import Callable
+
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
+from jaxtyping import Array, Float
 
 from phenes import problems
-from phenes_lab.reproduce.bbob.part import smoothed
-from phenes_lab.reproduce.bbob.settings import Settings
+from phenes_lab.reproduce.bbob.settings import BbobSettings
 
+CHUNK = 256  # draws of E f evaluated together: they fit the cache
 POINTS = 8001  # of a cut through the box
 CUTS = 8
 PLACES = 128
 
 
-def compute(settings: Settings, function: int) -> dict[str, np.ndarray]:
+def facts(settings: BbobSettings, function: int) -> dict[str, np.ndarray]:
     """spacing: of neighbouring local minima of f on cuts through the optimum along coordinates, as
     the median [cuts]; NaN with fewer than two. f, F: gaps at places uniform in the box."""
     bbob = problems.bbob(function, settings.dim, settings.instance)
@@ -39,3 +43,18 @@ def compute(settings: Settings, function: int) -> dict[str, np.ndarray]:
 def _spacing(side: np.ndarray, f: np.ndarray) -> float:
     minima = side[1:-1][(f[1:-1] < f[:-2]) & (f[1:-1] <= f[2:])]
     return float(np.median(np.diff(minima))) if minima.size > 1 else float("nan")
+
+
+def smoothed(
+    settings: BbobSettings, bbob: problems.Problem
+) -> Callable[[Float[Array, "n d"]], tuple[Array, Array]]:
+    """points -> gaps to f_opt of f and of F, one after the other."""
+    count = -(-settings.draws // CHUNK)
+    key = jax.random.fold_in(jax.random.key(settings.seed + 1), bbob.function)
+    errors = settings.noise * jax.random.normal(key, (count, CHUNK, settings.dim))
+
+    def one(point):
+        chunk = lambda error: jnp.mean(jax.vmap(bbob)(point[None] + error))  # noqa: E731
+        return bbob(point) - bbob.f_opt, jnp.mean(lax.map(chunk, errors)) - bbob.f_opt
+
+    return jax.jit(lambda points: lax.map(one, points))

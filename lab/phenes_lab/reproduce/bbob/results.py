@@ -5,29 +5,25 @@ returned here.
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from phenes import problems
 from phenes.store import Store
-from phenes_lab.driver import Session, sessions
-from phenes_lab.report import Difference, difference, mean_se, sign_test
-from phenes_lab.reproduce.bbob.settings import EXPERIMENT, LANDSCAPE, METHODS, Part, Settings
+from phenes_lab.driver import Loaded, last
+from phenes_lab.report import Difference, difference, sign_test
+from phenes_lab.reproduce.bbob.settings import EXPERIMENT, LANDSCAPE, METHODS, BbobSettings, Part
 
 
 @dataclass(frozen=True)
-class Results:
+class BbobResults(Loaded):
     """The last run of a store, in memory. parts: arrays by (function, method); those not run yet
     are not there.
     """
 
-    settings: Settings
-    version: str
-    status: str
+    settings: BbobSettings
     parts: dict[tuple[int, str], dict[str, np.ndarray]]
     landscapes: dict[int, dict[str, np.ndarray]]
-    sessions: list[Session]
     # seconds of a core for all parts of a method, compilation and F included
     cost: dict[str, float]
 
@@ -52,10 +48,9 @@ class Results:
         return problems.bbob(function, self.settings.dim, self.settings.instance).name
 
 
-def load(store: Store) -> Results:
-    run = store.last(EXPERIMENT)
-    settings = Settings.from_stored(run.about.settings)
-    there = run.keys()
+def load(store: Store) -> BbobResults:
+    run, loaded = last(store, EXPERIMENT, BbobSettings)
+    settings, there = loaded.settings, run.keys()
     parts = {
         (p.function, p.method): run[p.key]
         for p in settings.parts
@@ -67,9 +62,7 @@ def load(store: Store) -> Results:
     each, cost = run.seconds(), dict.fromkeys(METHODS, 0.0)
     for function, method in parts:
         cost[method] += each[Part(function, method).key]
-    return Results(
-        settings, run.about.version, run.about.status, parts, landscapes, sessions(run), cost
-    )
+    return BbobResults(**vars(loaded), parts=parts, landscapes=landscapes, cost=cost)
 
 
 @dataclass(frozen=True)
@@ -86,7 +79,7 @@ class Score:
     clear_losses: tuple[int, ...]
 
 
-def score(results: Results, a: str, b: str, what: str = "F_mean") -> Score:
+def score(results: BbobResults, a: str, b: str, what: str = "F_mean") -> Score:
     each = {f: results.against(f, a, b, what) for f in results.functions(a, b)}
     wins, losses = (sum(sign * d.value > 0 for d in each.values()) for sign in (-1, 1))
     clear = [tuple(f for f, d in each.items() if sign * d.z > 2) for sign in (-1, 1)]
@@ -94,7 +87,7 @@ def score(results: Results, a: str, b: str, what: str = "F_mean") -> Score:
 
 
 def reached(
-    results: Results, function: int, method: str, target: float, what: str = "f_mean"
+    results: BbobResults, function: int, method: str, target: float, what: str = "f_mean"
 ) -> np.ndarray:
     """By seed, the generation from which on the gap is below the target; infinite if never.
     Straight lines in logarithms.
@@ -110,76 +103,15 @@ def _crossing(generations: np.ndarray, curve: np.ndarray, target: float) -> floa
     k = int(above[-1])
     if k == curve.size - 1:
         return math.inf
-    (x0, x1), (y0, y1) = (
-        np.log(generations[k : k + 2]),
-        np.log(np.maximum(curve[k : k + 2], 1e-300)),
-    )
-    return (
-        float(np.exp(x0 + (x1 - x0) * (math.log(target) - y0) / (y1 - y0)))
-        if y1 < y0
-        else float(generations[k + 1])
-    )
+    x0, x1 = np.log(generations[k : k + 2])
+    y0, y1 = np.log(np.maximum(curve[k : k + 2], 1e-300))
+    if y1 >= y0:
+        return float(generations[k + 1])
+    return float(np.exp(x0 + (x1 - x0) * (math.log(target) - y0) / (y1 - y0)))
 
 
-def seconds(results: Results, method: str) -> np.ndarray:
+def seconds(results: BbobResults, method: str) -> np.ndarray:
     """Seconds of a run, averaged over seeds, by function."""
     return np.array(
         [np.mean(results.parts[f, method]["seconds"]) for f in results.functions(method)]
     )
-
-
-def summary(store: Store) -> dict[str, Any]:
-    """What is worth keeping in a few kilobytes of JSON."""
-    from phenes_lab.reproduce.bbob.claims import claims
-
-    results = load(store)
-    functions = {f"f{f:02d}": _function(results, f) for f in results.functions()}
-    return {
-        "experiment": EXPERIMENT,
-        "version": results.version,
-        "status": results.status,
-        "settings": vars(results.settings),
-        "sessions": [
-            {"seconds": round(s, 1), "parts": n, "processes": k} for s, n, k in results.sessions
-        ],
-        "claims": [vars(claim) for claim in claims(results)],
-        "scores": {
-            f"{b} against {a}": vars(score(results, a, b))
-            for a, b in (("ES", "PAES"), ("ES", "PAES-Iq"))
-        },
-        "functions": functions,
-    }
-
-
-def _function(results: Results, function: int) -> dict[str, Any]:
-    methods = results.methods(function)
-    first = results.parts[function, methods[0]] if methods else {}
-    levels = {what: _finite(float(first[what])) for what in ("F_start", "F_nominal") if first}
-    return {
-        "name": results.name(function),
-        **levels,
-        "methods": {m: _method(results, function, m) for m in methods},
-    }
-
-
-def _method(results: Results, function: int, method: str) -> dict[str, Any]:
-    out: dict[str, Any] = {}
-    for what in ("F_mean", "f_mean", "population", "best"):
-        out[what] = [_finite(v) for v in mean_se(results.final(function, method, what))]
-    part = results.parts[function, method]
-    out["seconds"] = [_finite(v, 3) for v in mean_se(part["seconds"])]
-    out["projected"] = float(np.mean(part["projected"][:, -1]))
-    if method != "ES" and (function, "ES") in results.parts:
-        d = results.against(function, "ES", method)
-        out["against ES"] = {
-            "difference": _finite(d.value),
-            "se": _finite(d.se),
-            "z": _finite(d.z, 3),
-            "p": _finite(d.p, 3),
-        }
-    return out
-
-
-def _finite(value: float, digits: int = 6) -> float | None:
-    """JSON has no word for infinity or NaN."""
-    return float(f"{value:.{digits}g}") if math.isfinite(value) else None

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 import numpy as np
 
-from phenes import _validate, estimators, metric, weightings
+from phenes import estimators, metric, weightings
 from phenes._trees import replace
 from phenes.batch import Batch
 from phenes.search import Gaussian
-from phenes.store import Stored
+from phenes_lab.settings import Checked
 
 EXPERIMENT = "bbob"
 MAIN = ("ES", "PAES", "PAES-Iq")
@@ -25,7 +25,7 @@ DISPUTED = (6, 20)  # those where weights by value are compared with weights by 
 
 
 @dataclass(frozen=True)
-class Settings(Stored):
+class BbobSettings(Checked):
     """draws: common random numbers behind E f. checkpoints: how many generations are recorded,
     evenly in their logarithm.
 
@@ -52,14 +52,10 @@ class Settings(Stored):
     seed: int = 0
 
     def __post_init__(self):
-        for name in ("instance", "seeds", "generations", "popsize", "draws", "checkpoints"):
-            _validate.count(name, getattr(self, name))
-        _validate.count("dim", self.dim, 2)
-        for name in ("noise", "variance", "learning_rate", "largest"):
-            _validate.positive(name, getattr(self, name))
-        for name in ("functions", "methods", "printed", "valued"):
-            # a list from JSON becomes what it was
-            object.__setattr__(self, name, tuple(getattr(self, name)))
+        self.tuples()
+        self.counts("instance", "seeds", "generations", "popsize", "draws", "checkpoints")
+        self.counts("dim", least=2)
+        self.positive("noise", "variance", "learning_rate", "largest")
         if not self.functions or not set(self.functions) <= set(range(1, 25)):
             raise ValueError(f"functions must be numbers from 1 to 24, got {self.functions}")
         if not {"ES", "PAES"} <= set(self.methods) <= set(METHODS):
@@ -69,7 +65,7 @@ class Settings(Stored):
             )
 
     @classmethod
-    def quick(cls) -> "Settings":
+    def quick(cls) -> "BbobSettings":
         """A minute on two cores: every figure, a fifth of the functions, a twelfth of the
         length.
         """
@@ -118,24 +114,24 @@ class Method(NamedTuple):
 
     estimator: Callable[..., Any]
     metric: Callable[..., Any]
-    weighting: Callable[[Settings], Any]
+    weighting: Callable[[BbobSettings], Any]
     about: str
     cost: float = 1.0
 
 
-def by_rank(settings: Settings) -> weightings.Weighting:
+def by_rank(settings: BbobSettings) -> weightings.Weighting:
     """The paper's weights, summed: with its 1/N the effective rate is 4e-4 and nothing converges
     (erratum 27).
     """
     return weightings.summed(weightings.truncated_ranks(settings.fraction, settings.largest))
 
 
-def by_rank_averaged(settings: Settings) -> weightings.Weighting:
+def by_rank_averaged(settings: BbobSettings) -> weightings.Weighting:
     """The paper's weights with the printed 1/N."""
     return weightings.truncated_ranks(settings.fraction, settings.largest)
 
 
-def by_value(settings: Settings) -> weightings.Weighting:
+def by_value(settings: BbobSettings) -> weightings.Weighting:
     """Standardised values with the spread that the summed rank weights have, so that the same
     learning rate fits both.
     """
@@ -144,7 +140,7 @@ def by_value(settings: Settings) -> weightings.Weighting:
     return lambda f: spread * weightings.standardise(f)
 
 
-def by_rank_weights(settings: Settings) -> list[float]:
+def by_rank_weights(settings: BbobSettings) -> list[float]:
     """The paper's weights from the best individual to the worst."""
     selected = max(2, math.floor(settings.fraction * settings.popsize + 1e-9))
     return [
@@ -162,20 +158,18 @@ def printed(p: Any, q: Gaussian, batch: Batch, w: Any) -> Gaussian:
     return replace(q, mean=w @ r / w.size, cov=jnp.asarray(second))
 
 
+GENOTYPE, PHENOTYPE = estimators.genotype, estimators.phenotype
 METHODS: dict[str, Method] = {
-    "ES": Method(estimators.genotype, metric.natural, by_rank, "told the intended theta"),
+    "ES": Method(GENOTYPE, metric.natural, by_rank, "told the intended theta"),
     "PAES": Method(
-        estimators.phenotype,
+        PHENOTYPE,
         metric.natural_marginal,
         by_rank,
         "told the realised x, metric I[P] as in the paper",
         1.6,
     ),
     "PAES-Iq": Method(
-        estimators.phenotype,
-        metric.natural,
-        by_rank,
-        "told the realised x, metric I[q] as ES has it",
+        PHENOTYPE, metric.natural, by_rank, "told the realised x, metric I[q] as ES has it"
     ),
     "printed": Method(
         printed, metric.plain, by_rank, "the printed formula of Sigma, weights summed"
@@ -187,13 +181,12 @@ METHODS: dict[str, Method] = {
         "the printed formula of Sigma, weights averaged as printed",
         1.6,
     ),
-    "ES-value": Method(estimators.genotype, metric.natural, by_value, "ES with weights by value"),
-    "PAES-value": Method(
-        estimators.phenotype, metric.natural_marginal, by_value, "PAES with weights by value", 1.6
-    ),
-    "PAES-Iq-value": Method(
-        estimators.phenotype, metric.natural, by_value, "PAES-Iq with weights by value"
-    ),
+}
+METHODS |= {
+    f"{name}-value": METHODS[name]._replace(
+        weighting=by_value, about=f"{name} with weights by value"
+    )
+    for name in MAIN
 }
 
 FUNCTION_COST = {12: 1.2, 15: 1.2, 16: 2.0, 17: 1.5, 18: 1.5, 21: 2.0, 22: 1.2, 23: 1.3, 24: 1.3}

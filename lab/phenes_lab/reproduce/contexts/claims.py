@@ -4,18 +4,19 @@ from collections.abc import Callable
 
 import numpy as np
 
-from phenes_lab.report import Claim, difference, number, verdict
-from phenes_lab.reproduce.contexts.results import Curve, Results
+from phenes_lab.report import Claim, difference, number, quartiles, verdict
+from phenes_lab.reproduce.contexts.results import ContextsResults, Curve
 from phenes_lab.reproduce.contexts.settings import FULL, MIXTURES, SETS, VARIANCES
 
 CLOSE = 0.02  # in accuracy: as good as
 
 
-def claims(results: Results) -> list[Claim]:
+def claims(results: ContextsResults) -> list[Claim]:
     """Those that the parts of this run have something to say about."""
     out = []
-    for needed, about, sets in WANTED:
-        out += [about(results, name) for name in sets if results.has(name, *needed)]
+    for wanted, sets in ((BANDIT, SETS), (OF_EXPERTS, MIXTURES)):
+        for needed, about in wanted:
+            out += [about(results, name) for name in sets if results.has(name, *needed)]
     out += [
         smaller(results, kind, name)
         for kind in VARIANCES
@@ -26,11 +27,11 @@ def claims(results: Results) -> list[Claim]:
 
 
 def spread(curve: Curve) -> str:
-    low, middle, high = np.quantile(curve.final, [0.25, 0.5, 0.75])
+    low, middle, high = quartiles(curve.final)
     return f"{middle:.3f} ({low:.3f} to {high:.3f}; {curve.label})"
 
 
-def compared(results: Results, name: str, a: str, b: str, claim: str) -> Claim:
+def compared(results: ContextsResults, name: str, a: str, b: str, claim: str) -> Claim:
     """b ahead of a, each at its best setting."""
     first, second = results.best(a, name), results.best(b, name)
     d = difference(first.final, second.final)
@@ -45,54 +46,7 @@ def compared(results: Results, name: str, a: str, b: str, claim: str) -> Claim:
     )
 
 
-def beats_banditron(results: Results, name: str) -> Claim:
-    claim = (
-        f"{name}: with bandit feedback the phenotype estimator with belief weights beats Banditron"
-        " at its best γ"
-    )
-    return compared(results, name, "banditron", "phenotype", claim)
-
-
-def beats_greedy(results: Results, name: str) -> Claim:
-    return compared(
-        results,
-        name,
-        "epsilon-greedy",
-        "phenotype",
-        f"{name}: it beats epsilon-greedy at its best ε and rate",
-    )
-
-
-def value_beats_banditron(results: Results, name: str) -> Claim:
-    claim = (
-        f"{name}: the phenotype gradient of E f itself, f minus its running mean as weight, beats"
-        " Banditron"
-    )
-    return compared(results, name, "banditron", "phenotype-value", claim)
-
-
-def context_helps(results: Results, name: str) -> Claim:
-    claim = f"{name}: a baseline for each context does better than one for all"
-    return compared(results, name, "phenotype-value", "phenotype-context", claim)
-
-
-def beats_genotype(results: Results, name: str) -> Claim:
-    claim = f"{name}: phenotype does better than genotype, same weights, each at its best rate"
-    return compared(results, name, "genotype", "phenotype", claim)
-
-
-def mix_beats_genotype(results: Results, name: str) -> Claim:
-    return compared(
-        results, name, "genotype", "mix", f"{name}: the information mix does better than genotype"
-    )
-
-
-def weights_mix(results: Results, name: str) -> Claim:
-    claim = f"{name}: in the search over weights the information mix does better than genotype (ES)"
-    return compared(results, name, "weights-ES", "weights-mix", claim)
-
-
-def near_full(results: Results, name: str) -> Claim:
+def near_full(results: ContextsResults, name: str) -> Claim:
     ours, full = results.best("phenotype", name), results.best(FULL, name)
     gap = float(np.median(full.final) - np.median(ours.final))
     return Claim(
@@ -104,7 +58,7 @@ def near_full(results: Results, name: str) -> Claim:
     )
 
 
-def experts_faster(results: Results, name: str) -> Claim:
+def experts_faster(results: ContextsResults, name: str) -> Claim:
     """The area under the curve of the loss, which no single round decides."""
     a, b = (results.best(f"experts-{e}", name).loss for e in ("genotype", "phenotype"))
     d, end = difference(a.mean(axis=1), b.mean(axis=1)), difference(a[:, -1], b[:, -1])
@@ -122,7 +76,7 @@ def experts_faster(results: Results, name: str) -> Claim:
     )
 
 
-def near_em(results: Results, name: str) -> Claim:
+def near_em(results: ContextsResults, name: str) -> Claim:
     ours, em = results.best("experts-phenotype", name), results.best("experts-EM", name)
     gap = float(np.median(em.final) - np.median(ours.final))
     return Claim(
@@ -134,12 +88,7 @@ def near_em(results: Results, name: str) -> Claim:
     )
 
 
-def experts_needed(results: Results, name: str) -> Claim:
-    claim = f"Mixture of experts, {name}: several experts do better than one linear policy"
-    return compared(results, name, "phenotype", "experts-phenotype", claim)
-
-
-def specialise(results: Results, name: str) -> Claim:
+def specialise(results: ContextsResults, name: str) -> Claim:
     of = {
         m: np.median(results.specialisation(f"experts-{m}", name))
         for m in ("phenotype", "genotype", "EM")
@@ -154,7 +103,7 @@ def specialise(results: Results, name: str) -> Claim:
     )
 
 
-def smaller(results: Results, kind: str, name: str) -> Claim:
+def smaller(results: ContextsResults, kind: str, name: str) -> Claim:
     """Measured ratios are noisy one by one: medians over seeds decide."""
     part = results.parts[f"{kind}/{name}"]
     gains = {key: np.median(part[key], axis=0) for key in ("genotype", "mix") if key in part}
@@ -173,18 +122,51 @@ def smaller(results: Results, kind: str, name: str) -> Claim:
     )
 
 
-About = Callable[[Results, str], Claim]
-WANTED: list[tuple[tuple[str, ...], About, tuple[str, ...]]] = [
-    (("banditron", "phenotype"), beats_banditron, SETS),
-    (("epsilon-greedy", "phenotype"), beats_greedy, SETS),
-    ((FULL, "phenotype"), near_full, SETS),
-    (("genotype", "phenotype"), beats_genotype, SETS),
-    (("genotype", "mix"), mix_beats_genotype, SETS),
-    (("weights-ES", "weights-mix"), weights_mix, SETS),
-    (("banditron", "phenotype-value"), value_beats_banditron, SETS),
-    (("phenotype-value", "phenotype-context"), context_helps, SETS),
-    (("experts-genotype", "experts-phenotype"), experts_faster, MIXTURES),
-    (("phenotype", "experts-phenotype"), experts_needed, MIXTURES),
-    (("experts-phenotype", "experts-EM"), near_em, MIXTURES),
-    (("experts-phenotype", "experts-genotype", "experts-EM"), specialise, MIXTURES),
+def _ahead(a: str, b: str, claim: str) -> tuple[tuple[str, ...], "About"]:
+    """b ahead of a; "{}" in the claim stands for the data set."""
+    return (a, b), lambda results, name: compared(results, name, a, b, claim.format(name))
+
+
+About = Callable[[ContextsResults, str], Claim]
+BANDIT: list[tuple[tuple[str, ...], About]] = [
+    _ahead(
+        "banditron",
+        "phenotype",
+        "{}: with bandit feedback the phenotype estimator with belief weights beats Banditron at"
+        " its best γ",
+    ),
+    _ahead("epsilon-greedy", "phenotype", "{}: it beats epsilon-greedy at its best ε and rate"),
+    ((FULL, "phenotype"), near_full),
+    _ahead(
+        "genotype",
+        "phenotype",
+        "{}: phenotype does better than genotype, same weights, each at its best rate",
+    ),
+    _ahead("genotype", "mix", "{}: the information mix does better than genotype"),
+    _ahead(
+        "weights-ES",
+        "weights-mix",
+        "{}: in the search over weights the information mix does better than genotype (ES)",
+    ),
+    _ahead(
+        "banditron",
+        "phenotype-value",
+        "{}: the phenotype gradient of E f itself, f minus its running mean as weight, beats"
+        " Banditron",
+    ),
+    _ahead(
+        "phenotype-value",
+        "phenotype-context",
+        "{}: a baseline for each context does better than one for all",
+    ),
+]
+OF_EXPERTS: list[tuple[tuple[str, ...], About]] = [
+    (("experts-genotype", "experts-phenotype"), experts_faster),
+    _ahead(
+        "phenotype",
+        "experts-phenotype",
+        "Mixture of experts, {}: several experts do better than one linear policy",
+    ),
+    (("experts-phenotype", "experts-EM"), near_em),
+    (("experts-phenotype", "experts-genotype", "experts-EM"), specialise),
 ]

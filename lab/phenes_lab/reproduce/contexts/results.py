@@ -2,16 +2,15 @@
 returned here.
 """
 
-import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from phenes.store import Store
-from phenes_lab.driver import Session, sessions
+from phenes_lab.driver import Loaded, last
 from phenes_lab.reproduce.contexts.data import load as load_data
-from phenes_lab.reproduce.contexts.settings import EXPERIMENT, METHODS, Settings
+from phenes_lab.reproduce.contexts.settings import EXPERIMENT, METHODS, ContextsSettings
 
 SIGNS = {"rate": "rate", "gamma": "γ", "epsilon": "ε", "sigma": "σ", "C": "C", "doubt": "doubt"}
 
@@ -40,16 +39,13 @@ class Curve(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Results:
+class ContextsResults(Loaded):
     """The last run of a store, in memory. parts: arrays by "kind/set"; those not run yet are not
     there.
     """
 
-    settings: Settings
-    version: str
-    status: str
+    settings: ContextsSettings
     parts: dict[str, dict[str, np.ndarray]]
-    sessions: list[Session]
 
     def methods(self, name: str) -> list[str]:
         """Those that were run on a data set."""
@@ -84,68 +80,29 @@ class Results:
         return self.parts[f"{method}/{name}"][what][self.index_of_best(method, name)]
 
     def specialisation(self, method: str, name: str) -> np.ndarray:
-        """How much of what there is to know who speaks tells, by seed: of the region in the plane,
-        else of the label.
+        """Normalised mutual information between the chosen expert and the true region (or label,
+        where there are no regions), by seed.
         """
         split = load_data(name, self.settings.seeds, self.settings.seed)
         groups = split.test_y if split.test_region is None else split.test_region
         speaker = np.argmax(self.at_the_end(method, name, "gate"), axis=-1)
-        return np.array([shared_information(s, g) for s, g in zip(speaker, groups, strict=True)])
+        return np.array(
+            [normalised_mutual_information(s, g) for s, g in zip(speaker, groups, strict=True)]
+        )
 
 
-def shared_information(speaker: np.ndarray, group: np.ndarray) -> float:
+def normalised_mutual_information(speaker: np.ndarray, group: np.ndarray) -> float:
     """I(speaker; group) / H(group): 0 if independent, 1 if the speaker gives the group away."""
+    from scipy.stats import entropy
+
     joint = np.zeros((speaker.max() + 1, group.max() + 1))
     np.add.at(joint, (speaker, group), 1 / speaker.size)
     rows, columns = joint.sum(axis=1), joint.sum(axis=0)
-    there = joint > 0
-    information = np.sum(joint[there] * np.log(joint[there] / np.outer(rows, columns)[there]))
-    return float(information / -np.sum(columns[columns > 0] * np.log(columns[columns > 0])))
+    return float(entropy(joint.ravel(), np.outer(rows, columns).ravel()) / entropy(columns))
 
 
-def load(store: Store) -> Results:
-    run = store.last(EXPERIMENT)
-    settings, there = Settings.from_stored(run.about.settings), run.keys()
-    parts = {part: run[part] for part in settings.parts if part in there}
-    return Results(settings, run.about.version, run.about.status, parts, sessions(run))
-
-
-def summary(store: Store) -> dict[str, Any]:
-    """What is worth keeping in a few kilobytes of JSON."""
-    from phenes_lab.reproduce.contexts.claims import claims
-
-    results = load(store)
-    sets = results.settings.sets
-    return {
-        "experiment": EXPERIMENT,
-        "version": results.version,
-        "status": results.status,
-        "settings": vars(results.settings),
-        "claims": [vars(claim) for claim in claims(results)],
-        "accuracy": {
-            name: {m: [_numbers(c) for c in results.curves(m, name)] for m in results.methods(name)}
-            for name in sets
-        },
-        "best": {
-            name: {m: results.best(m, name).at for m in results.methods(name)} for name in sets
-        },
-        "sessions": [session._asdict() for session in results.sessions],
-    }
-
-
-def _numbers(curve: Curve) -> dict[str, Any]:
-    low, middle, high = np.quantile(curve.final, [0.25, 0.5, 0.75])
-    numbers = {
-        "median": middle,
-        "quartiles": [low, high],
-        "online": np.median(curve.online.mean(axis=1)),
-    }
-    return curve.at | {
-        key: [rounded(v) for v in value] if isinstance(value, list) else rounded(value)
-        for key, value in numbers.items()
-    }
-
-
-def rounded(value: float) -> float | None:
-    """JSON has no word for NaN."""
-    return round(float(value), 4) if math.isfinite(value) else None
+def load(store: Store) -> ContextsResults:
+    run, loaded = last(store, EXPERIMENT, ContextsSettings)
+    there = run.keys()
+    parts = {part: run[part] for part in loaded.settings.parts if part in there}
+    return ContextsResults(**vars(loaded), parts=parts)

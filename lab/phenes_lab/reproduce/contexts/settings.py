@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from phenes import _validate, estimators
+from phenes import estimators
 from phenes.contexts.weights import LEAST_DOUBT
-from phenes.store import Stored
-from phenes_lab.reproduce.contexts import learners, peers
+from phenes_lab.reproduce.contexts import learners, rivals
 from phenes_lab.reproduce.contexts.data import MAKERS
 from phenes_lab.reproduce.contexts.learners import Build, Point
+from phenes_lab.settings import Checked
 
 EXPERIMENT = "contexts"
 FULL = "logistic"
@@ -111,10 +111,10 @@ METHODS: dict[str, Method] = {
         ("digits",),
     ),
     "banditron": Method(
-        peers.banditron, [{"gamma": g} for g in (0.02, 0.05, 0.1, 0.2, 0.3, 0.5)], "Banditron", 5.0
+        rivals.banditron, [{"gamma": g} for g in (0.02, 0.05, 0.1, 0.2, 0.3, 0.5)], "Banditron", 5.0
     ),
     "epsilon-greedy": Method(
-        peers.epsilon_greedy,
+        rivals.epsilon_greedy,
         [
             {"epsilon": epsilon, "rate": rate}
             for epsilon in (0.02, 0.1, 0.3)
@@ -149,7 +149,7 @@ METHODS: dict[str, Method] = {
 
 
 @dataclass(frozen=True)
-class Settings(Stored):
+class ContextsSettings(Checked):
     """rounds: contexts that come. points: how often accuracy is measured. totals: sums of alpha at
     which variances are compared, the first of which learners have. experts: in a mixture. methods
     and sets: what is run; all of it if empty."""
@@ -165,19 +165,14 @@ class Settings(Stored):
     seed: int = 2026
 
     def __post_init__(self):
-        for name in ("seeds", "rounds", "points"):
-            _validate.count(name, getattr(self, name))
-        for name in ("batch", "experts"):
-            _validate.count(name, getattr(self, name), 2)
-        for name, among in (("methods", (*METHODS, *VARIANCES)), ("sets", tuple(MAKERS))):
-            chosen = tuple(getattr(self, name)) or among
-            object.__setattr__(self, name, chosen)
-            if not set(chosen) <= set(among):
-                raise ValueError(f"{name} must be of {', '.join(among)}, got {', '.join(chosen)}")
-        object.__setattr__(self, "totals", tuple(self.totals))
-        if not self.totals:
-            raise ValueError("totals must hold at least one number, got none")
-        _validate.positive("totals", self.totals)
+        self.counts("seeds", "rounds", "points")
+        self.counts("batch", "experts", least=2)
+        for name, known in (("methods", (*METHODS, *VARIANCES)), ("sets", tuple(MAKERS))):
+            self.default(name, known)
+            self.among(name, known)
+        self.tuples()
+        self.filled("totals")
+        self.positive("totals")
         least = self.points * learners.POPSIZE
         if any(self.rounds_of(name) % least or not self.rounds_of(name) for name in self.sets):
             raise ValueError(
@@ -186,7 +181,7 @@ class Settings(Stored):
             )
 
     @classmethod
-    def quick(cls) -> "Settings":
+    def quick(cls) -> "ContextsSettings":
         """Everything, on few seeds and a tenth of the rounds; most of its time is compilation."""
         return cls(seeds=3, rounds=4000, points=20, batch=200)
 

@@ -3,32 +3,33 @@ a stated rule.
 """
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
 from phenes_lab.report import Claim, difference, mean_se, number, plus_minus, verdict
-from phenes_lab.reproduce.control.results import Results
+from phenes_lab.reproduce.control.results import ControlResults
 from phenes_lab.reproduce.control.settings import RIVALS
 
 
-def claims(results: Results) -> list[Claim]:
-    out = []
-    for needed, about in (
-        (("ES-paper", "PAES-paper"), faster),
-        (("ES-paper", "PAES-theta"), unbiased),
-        (("default",), ours),
-        (("default", "genotype"), clean),
-        (("default", "ES"), beside),
-        (("default", results.best_rival()), rivals),
-    ):
-        if all(name in results.runs for name in needed):
-            out.append(about(results))
+def claims(results: ControlResults) -> list[Claim]:
+    """Those that the methods of this run have something to say about."""
+    out = [
+        about(results, text, *needed)
+        for needed, about, text in WANTED
+        if all(name in results.runs for name in needed)
+    ]
+    rival = results.best_rival()
+    if "default" in results.runs and rival is not None:
+        count = sum(name in RIVALS for name in results.runs)
+        text = "The default needs fewer episodes than evosax Open_ES, the best of"
+        out.append(fewer(results, f"{text} {count} settings", rival, "default"))
     if "default" in results.runs and results.settings.keep_on:
         out.append(kept(results))
     return out
 
 
-def times(results: Results, method: str) -> str:
+def times(results: ControlResults, method: str) -> str:
     middle = results.median_first(method)
     end = (
         f"{count(middle)} generations, {count(results.episodes(method))} episodes"
@@ -47,14 +48,14 @@ def count(value: float) -> str:
     return f"{value:,.1f}".removesuffix(".0") if math.isfinite(value) else "never"
 
 
-def bounded(results: Results, method: str) -> np.ndarray:
+def bounded(results: ControlResults, method: str) -> np.ndarray:
     """First generations, with those that never got there one past the end: a bound, so differences
     are understated.
     """
     return np.minimum(results.firsts(method), results.settings.length(method) + 1.0)
 
 
-def _faster(results: Results, text: str, es: str, paes: str) -> Claim:
+def faster(results: ControlResults, text: str, es: str, paes: str) -> Claim:
     d = difference(bounded(results, es), bounded(results, paes))
     a, b = results.median_first(es), results.median_first(paes)
     if math.isfinite(a) or math.isfinite(b):
@@ -82,68 +83,23 @@ def _faster(results: Results, text: str, es: str, paes: str) -> Claim:
     )
 
 
-def faster(results: Results) -> Claim:
-    return _faster(
-        results,
-        "Section 6.2: PAES converges faster than ES in terms of generations (the paper's settings)",
-        "ES-paper",
-        "PAES-paper",
-    )
-
-
-def unbiased(results: Results) -> Claim:
-    return _faster(
-        results,
-        "The same with the score at theta_i, which is unbiased (erratum 17)",
-        "ES-paper",
-        "PAES-theta",
-    )
-
-
-def clean(results: Results) -> Claim:
-    return _faster(
-        results,
-        "The default learns faster than the same with the genotype score",
-        "genotype",
-        "default",
-    )
-
-
-def beside(results: Results) -> Claim:
-    return _fewer(
-        results, "The default needs fewer episodes than ES with settings that suit it", "ES"
-    )
-
-
-def rivals(results: Results) -> Claim:
-    name = results.best_rival()
-    assert name is not None  # asked for above
-    count = sum(other in RIVALS for other in results.runs)
-    return _fewer(
-        results,
-        f"The default needs fewer episodes than evosax Open_ES, the best of {count} settings",
-        name,
-    )
-
-
-def _fewer(results: Results, text: str, other: str) -> Claim:
+def fewer(results: ControlResults, text: str, other: str, default: str) -> Claim:
     return Claim(
         text,
-        f"return {results.settings.target:g}: {other} {times(results, other)}; default"
-        f" {times(results, 'default')}",
+        f"return {results.settings.target:g}: {other} {times(results, other)}; {default}"
+        f" {times(results, default)}",
         "holds: fewer episodes to the target by the median",
-        verdict(results.episodes("default") < results.episodes(other)),
+        verdict(results.episodes(default) < results.episodes(other)),
     )
 
 
-def ours(results: Results) -> Claim:
-    n, bar = len(results.runs["default"]), results.settings.bar
+def ours(results: ControlResults, text: str, default: str) -> Claim:
+    n, bar = len(results.runs[default]), results.settings.bar
     solved = results.solved("default")
     many, half = solved >= 0.9 * n, solved >= 0.5 * n
     within = bar is None or results.episodes("default") <= bar
     return Claim(
-        f"The default reaches {results.settings.target:g} without tuning"
-        + ("" if bar is None else f", in {bar} episodes"),
+        text.format(results.settings.target) + ("" if bar is None else f", in {bar} episodes"),
         f"{times(results, 'default')}; proved by {solved} of {n}; return of the mean policy at the"
         f" end {_values(results, 'default')}",
         "holds: at least 9 of 10 seeds"
@@ -153,7 +109,7 @@ def ours(results: Results) -> Claim:
     )
 
 
-def kept(results: Results) -> Claim:
+def kept(results: ControlResults) -> Claim:
     """Of the looks at the mean policy after the first at the target."""
     target, lowest = results.settings.target, []
     for one in results.runs["default"]:
@@ -169,5 +125,31 @@ def kept(results: Results) -> Claim:
     )
 
 
-def _values(results: Results, method: str) -> str:
+def _values(results: ControlResults, method: str) -> str:
     return plus_minus(*mean_se(results.values(method)))
+
+
+About = Callable[..., Claim]
+WANTED: list[tuple[tuple[str, ...], About, str]] = [
+    (
+        ("ES-paper", "PAES-paper"),
+        faster,
+        "Section 6.2: PAES converges faster than ES in terms of generations (the paper's settings)",
+    ),
+    (
+        ("ES-paper", "PAES-theta"),
+        faster,
+        "The same with the score at theta_i, which is unbiased (erratum 17)",
+    ),
+    (("default",), ours, "The default reaches {:g} without tuning"),
+    (
+        ("genotype", "default"),
+        faster,
+        "The default learns faster than the same with the genotype score",
+    ),
+    (
+        ("ES", "default"),
+        fewer,
+        "The default needs fewer episodes than ES with settings that suit it",
+    ),
+]

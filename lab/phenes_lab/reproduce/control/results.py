@@ -4,14 +4,13 @@ returned here.
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from phenes.store import Store
 from phenes_lab import driver
-from phenes_lab.report import mean_se
-from phenes_lab.reproduce.control.settings import METHODS, RIVALS, Settings
+from phenes_lab.reproduce.control.settings import RIVALS, ControlSettings
 
 
 class One(NamedTuple):
@@ -44,14 +43,12 @@ class One(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Results:
+class ControlResults(driver.Loaded):
     """The last run of a store, in memory; by method the runs that are there."""
 
-    settings: Settings
-    version: str
-    status: str
+    settings: ControlSettings
+    name: str  # cartpole, pendulum or swimmer
     runs: dict[str, list[One]]
-    sessions: list[driver.Session]
 
     def firsts(self, method: str) -> np.ndarray:
         return np.array([one.first for one in self.runs[method]])
@@ -94,24 +91,17 @@ class Results:
         }
 
 
-def name(store: Store) -> str:
-    """Of the last experiment in there: cartpole, pendulum, swimmer."""
-    return store.runs()[-1].experiment
-
-
-def load(store: Store) -> Results:
-    run = store.last(name(store))
-    settings, seconds = Settings.from_stored(run.about.settings), run.seconds()
-    names = {
-        m: [f"{m}/{k}" for k in range(settings.seeds) if f"{m}/{k}" in seconds]
-        for m in settings.methods
-    }
-    there = {
-        m: [one_run(run[n], settings.target, settings.by_mean_policy) for n in parts]
-        for m, parts in names.items()
-        if parts
-    }
-    return Results(settings, run.about.version, run.about.status, there, driver.sessions(run))
+def load(store: Store) -> ControlResults:
+    name = store.runs()[-1].experiment
+    run, loaded = driver.last(store, name, ControlSettings)
+    settings, there, runs = loaded.settings, run.keys(), {}
+    for method in settings.methods:
+        keys = [f"{method}/{k}" for k in range(settings.seeds) if f"{method}/{k}" in there]
+        if keys:
+            runs[method] = [
+                one_run(run[key], settings.target, settings.by_mean_policy) for key in keys
+            ]
+    return ControlResults(**vars(loaded), name=name, runs=runs)
 
 
 def one_run(part: dict[str, np.ndarray], target: float, by_mean_policy: bool) -> One:
@@ -142,41 +132,3 @@ def without_compilation(seconds: np.ndarray, at: np.ndarray) -> np.ndarray:
     (second, third), generation = seconds[at[1:3] - 1], np.arange(1, seconds.size + 1)
     each = (third - second) / (at[2] - at[1])
     return np.where(generation <= at[1], each * generation, seconds - second + each * at[1])
-
-
-def summary(store: Store) -> dict[str, Any]:
-    """What is worth keeping in a few kilobytes of JSON."""
-    from phenes_lab.reproduce.control.claims import claims
-
-    results = load(store)
-    return {
-        "experiment": name(store),
-        "version": results.version,
-        "status": results.status,
-        "settings": vars(results.settings),
-        "sessions": [session._asdict() for session in results.sessions],
-        "claims": [vars(claim) for claim in claims(results)],
-        "methods": {method: _numbers(results, method) for method in results.runs},
-    }
-
-
-def _numbers(results: Results, method: str) -> dict[str, Any]:
-    runs = results.runs[method]
-    return {
-        "about": METHODS[method].about,
-        "seeds": len(runs),
-        "first": [finite(v) for v in results.firsts(method)],
-        "median_first": finite(results.median_first(method)),
-        "episodes": finite(results.episodes(method)),
-        "seconds": finite(float(np.median([one.clock for one in runs]))),
-        "reached": results.reached(method),
-        "solved": results.solved(method),
-        "value": [finite(v) for v in mean_se(results.values(method))],
-        "values": [finite(v) for v in results.values(method)],
-        "generations": [one.population.size for one in runs],
-    }
-
-
-def finite(value: float, digits: int = 4) -> float | None:
-    """JSON has no word for infinity or NaN."""
-    return float(f"{value:.{digits}g}") if math.isfinite(value) else None

@@ -17,14 +17,14 @@ from phenes.rl import rollouts
 from phenes.rl.policies import Policy, policy
 from phenes.rl.rollouts.trajectory import total
 from phenes.rl.trajectories import Trajectories
-from phenes_lab.bench.generation.others import lenient
+from phenes_lab.rivals import lenient
 
 CHUNK = 5  # generations in one compiled program, as in `train`
 LOOKS, PROOF = 10, 100  # episodes of a look at the mean policy, and of the last one
 
 
 class Rival(NamedTuple):
-    """Settings of Open_ES: Adam with this rate, centred ranks, mirrored pairs."""
+    """ControlSettings of Open_ES: Adam with this rate, centred ranks, mirrored pairs."""
 
     popsize: int
     std: float
@@ -56,33 +56,20 @@ def _play(env_id: str, rival: Rival, seed: int, target: float) -> dict[str, np.n
         jax.tree.map(lambda leaf: jnp.asarray(leaf, jnp.asarray(leaf).dtype), state), made.scale
     )
     started, mean, seconds, at, seen = time.perf_counter(), [], [], [], []
+
+    def look(g: int, episodes: int) -> float:
+        law = made.with_scale(carry.scale)
+        return float(_look(law, env, carry.state.mean, jax.random.fold_in(key, g), episodes))
+
     for g in range(0, rival.generations, CHUNK):
         carry, returns = some(made, carry, jax.random.fold_in(key, g))
         mean.extend(np.asarray(returns, float).tolist())
         seconds.extend([time.perf_counter() - started] * CHUNK)
         at.append(g + CHUNK)
-        seen.append(
-            float(
-                _look(
-                    made.with_scale(carry.scale),
-                    env,
-                    carry.state.mean,
-                    jax.random.fold_in(key, g),
-                    LOOKS,
-                )
-            )
-        )
+        seen.append(look(g, LOOKS))
         if max(mean[-CHUNK:]) >= target:
             break
-    value = float(
-        _look(
-            made.with_scale(carry.scale),
-            env,
-            carry.state.mean,
-            jax.random.fold_in(key, rival.generations),
-            PROOF,
-        )
-    )
+    value = look(rival.generations, PROOF)
     arrays = {
         "mean": mean,
         "at": at,

@@ -5,16 +5,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from phenes import _validate, weightings
+from phenes import weightings
 from phenes.rl import training
 from phenes.rl.training import Settings as Training
 from phenes.rl.trajectories import Genotype, Reparameterised
-from phenes.store import Stored
 from phenes_lab.reproduce.control.rival import Rival
+from phenes_lab.settings import Checked
 
 
 @dataclass(frozen=True)
-class Settings(Stored):
+class ControlSettings(Checked):
     """environment: its id. target: the return that counts as learnt; of the population, or with
     `by_mean_policy` of the mean policy with its best actions. few: seeds of all methods but the
     default, if not `seeds`. generations: of the paper's methods; ours: of all others.
@@ -35,13 +35,10 @@ class Settings(Stored):
     seed: int = 2026
 
     def __post_init__(self):
-        for name in ("seeds", "generations", "ours"):
-            _validate.count(name, getattr(self, name))
-        object.__setattr__(self, "methods", tuple(self.methods) or OWN)
-        if not set(self.methods) <= set(METHODS):
-            raise ValueError(
-                f"methods must be of {', '.join(METHODS)}, got {', '.join(self.methods)}"
-            )
+        self.default("methods", OWN)
+        self.tuples()
+        self.counts("seeds", "generations", "ours")
+        self.among("methods", METHODS)
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -129,3 +126,56 @@ METHODS: dict[str, Method] = {
     **RIVALS,
 }
 OWN = tuple(name for name in METHODS if name not in RIVALS)
+
+
+@dataclass(frozen=True)
+class CartpoleSettings(ControlSettings):
+    environment: str = "CartPole-v1"
+    target: float = 475.0
+    by_mean_policy: bool = False
+    methods: tuple[str, ...] = tuple(METHODS)
+    seeds: int = 10
+    generations: int = 1000
+    ours: int = 300
+    bar: int | None = 400
+
+    @classmethod
+    def quick(cls) -> "CartpoleSettings":
+        """A minute or two, to see that it works."""
+        return cls(methods=(*OWN, "evosax-100-0.1-0.03"), seeds=2, generations=40, ours=40)
+
+
+@dataclass(frozen=True)
+class PendulumSettings(ControlSettings):
+    """The paper has 3000 generations, of which the first few hundred show who learns."""
+
+    environment: str = "Pendulum-v1"
+    target: float = -200.0
+    by_mean_policy: bool = True
+    seeds: int = 10
+    few: int | None = 5
+    generations: int = 300
+    ours: int = 400
+
+    @classmethod
+    def quick(cls) -> "PendulumSettings":
+        return cls(seeds=2, generations=20, ours=20)
+
+
+@dataclass(frozen=True)
+class SwimmerSettings(ControlSettings):
+    """The paper has 5000 generations; a few hundred show which method learns, in hours instead of
+    days.
+    """
+
+    environment: str = "Swimmer-v5"
+    target: float = 300.0
+    by_mean_policy: bool = True
+    seeds: int = 3
+    generations: int = 300
+    ours: int = 100
+    keep_on: bool = True
+
+    @classmethod
+    def quick(cls) -> "SwimmerSettings":
+        return cls(seeds=1, generations=2, ours=2)

@@ -15,11 +15,11 @@ from phenes_lab.report import (
     plus_minus,
     verdict,
 )
-from phenes_lab.reproduce.frozenlake.results import Curve, Results, gain, optimum
+from phenes_lab.reproduce.frozenlake.results import Curve, FrozenlakeResults, gain, optimum
 from phenes_lab.reproduce.frozenlake.settings import ENVIRONMENT, LAST, VARIANCE
 
 
-def claims(results: Results) -> list[Claim]:
+def claims(results: FrozenlakeResults) -> list[Claim]:
     """Those that the methods of this run have something to say about."""
     out = []
     for needed, about in (
@@ -64,7 +64,7 @@ def times(curve: Curve) -> str:
     return f"{middle} (median; {curve.reached} of {n} seeds)"
 
 
-def faster(results: Results) -> Claim:
+def faster(results: FrozenlakeResults) -> Claim:
     es, paes = results.best("ES"), results.best("PAES-SGD")
     d = difference(bounded(es), bounded(paes))
     ours = (
@@ -84,7 +84,7 @@ def faster(results: Results) -> Claim:
     )
 
 
-def caption(results: Results) -> Claim:
+def caption(results: FrozenlakeResults) -> Claim:
     a, b = (
         results.curves("ES", sigma=0.01)[0],
         max(results.curves("PAES-SGD", total=1.0), key=lambda c: c.final.mean()),
@@ -103,7 +103,7 @@ def caption(results: Results) -> Claim:
     )
 
 
-def spread(results: Results) -> Claim:
+def spread(results: FrozenlakeResults) -> Claim:
     curves = results.curves("ES")
     large, small = ([c for c in curves if (c.at["sigma"] >= 0.1) == side] for side in (True, False))
     means = {c.at["sigma"]: float(c.final.mean()) for c in curves}
@@ -119,7 +119,7 @@ def spread(results: Results) -> Claim:
     )
 
 
-def concentration(results: Results) -> Claim:
+def concentration(results: FrozenlakeResults) -> Claim:
     rows = [(floor, results.curves("PAES-SGD", floor=floor)) for floor in results.settings.floors]
     text = "; ".join(
         f"floor {floor:g}: "
@@ -143,7 +143,7 @@ def concentration(results: Results) -> Claim:
     )
 
 
-def too_small(results: Results) -> Claim:
+def too_small(results: FrozenlakeResults) -> Claim:
     out, shown = [], []
     for floor in results.settings.floors:
         curves = results.curves("PAES-SGD", floor=floor)
@@ -173,7 +173,7 @@ def too_small(results: Results) -> Claim:
     )
 
 
-def reward(results: Results) -> Claim:
+def reward(results: FrozenlakeResults) -> Claim:
     limit, limited, free = optimum()
     es, paes = results.best("ES"), results.best("PAES-SGD")
     at_end = {c.method: c.unlimited[:, -LAST:].mean() for c in (es, paes)}
@@ -190,7 +190,7 @@ def reward(results: Results) -> Claim:
     )
 
 
-def wall_clock(results: Results) -> Claim:
+def wall_clock(results: FrozenlakeResults) -> Claim:
     a, b = results.best("ES"), results.best("PAES-SGD")
     cost = {c.method: results.per_generation(c.method) for c in (a, b)}
     to = {c.method: c.median_first * cost[c.method] for c in (a, b)}
@@ -205,7 +205,7 @@ def wall_clock(results: Results) -> Claim:
     )
 
 
-def weights(results: Results) -> Claim:
+def weights(results: FrozenlakeResults) -> Claim:
     curves = results.curves("PAES-SGD")
     early = {c.label: float(c.flat[:, :LAST].mean()) for c in curves}
     name = max(early, key=early.__getitem__)
@@ -219,7 +219,7 @@ def weights(results: Results) -> Claim:
     )
 
 
-def constraint(results: Results) -> Claim:
+def constraint(results: FrozenlakeResults) -> Claim:
     curves = results.curves("PAES-SGD")
     held = {c.label: float((c.held > 0).mean()) for c in curves}
     shown = ", ".join(
@@ -236,7 +236,7 @@ def constraint(results: Results) -> Claim:
     )
 
 
-def clean(results: Results, suffix: str, how: str) -> Claim:
+def clean(results: FrozenlakeResults, suffix: str, how: str) -> Claim:
     pairs: list[tuple[Curve, Curve, Difference]] = []
     for b in results.curves(f"clean-phenotype{suffix}"):
         same = {"total": b.at["total"], "rate": b.at["rate"]}
@@ -262,7 +262,7 @@ def _end(curve: Curve) -> str:
     return f"{times(curve)}, {number(curve.final.mean())}"
 
 
-def variance(results: Results) -> Claim:
+def variance(results: FrozenlakeResults) -> Claim:
     ratios = gain(results)
     shown = ", ".join(
         f"S = {t:g}: {number(r)}" for t, r in zip(results.settings.clean, ratios, strict=True)
@@ -276,7 +276,7 @@ def variance(results: Results) -> Claim:
     )
 
 
-def ours(results: Results) -> Claim:
+def ours(results: FrozenlakeResults) -> Claim:
     curve = results.best("default")
     n = curve.first.size
     good = curve.median_first <= 50 and curve.reached == n and curve.collapsed == 0

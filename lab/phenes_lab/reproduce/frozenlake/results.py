@@ -5,22 +5,21 @@ returned here.
 import functools
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from phenes.rl import tabular
 from phenes.store import Store
-from phenes_lab.driver import Session, sessions
-from phenes_lab.report import mean_se
-from phenes_lab.reproduce.frozenlake.part import best, first
+from phenes_lab.driver import Loaded, last
+from phenes_lab.reproduce.frozenlake.compute import best, first
 from phenes_lab.reproduce.frozenlake.settings import (
     ENVIRONMENT,
     EXPERIMENT,
     LAST,
     METHODS,
     VARIANCE,
-    Settings,
+    FrozenlakeSettings,
 )
 
 SIGNS = {"sigma": "σ", "total": "S", "rate": "rate", "floor": "floor"}
@@ -88,16 +87,13 @@ class Curve(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Results:
+class FrozenlakeResults(Loaded):
     """The last run of a store, in memory. parts: arrays by method; those not run yet are not
     there.
     """
 
-    settings: Settings
-    version: str
-    status: str
+    settings: FrozenlakeSettings
     parts: dict[str, dict[str, np.ndarray]]
-    sessions: list[Session]
 
     @property
     def methods(self) -> list[str]:
@@ -130,40 +126,14 @@ class Results:
         return float(self.parts[method]["timed"]) / self.settings.generations
 
 
-def load(store: Store) -> Results:
-    run = store.last(EXPERIMENT)
-    settings, there = Settings.from_stored(run.about.settings), run.keys()
-    parts = {name: run[name] for name in settings.parts if name in there}
-    return Results(settings, run.about.version, run.about.status, parts, sessions(run))
+def load(store: Store) -> FrozenlakeResults:
+    run, loaded = last(store, EXPERIMENT, FrozenlakeSettings)
+    there = run.keys()
+    parts = {name: run[name] for name in loaded.settings.parts if name in there}
+    return FrozenlakeResults(**vars(loaded), parts=parts)
 
 
-def summary(store: Store) -> dict[str, Any]:
-    """What is worth keeping in a few kilobytes of JSON."""
-    from phenes_lab.reproduce.frozenlake.claims import claims
-
-    results = load(store)
-    return {
-        "experiment": EXPERIMENT,
-        "version": results.version,
-        "status": results.status,
-        "settings": vars(results.settings),
-        "sessions": [
-            {"seconds": round(s, 1), "parts": n, "processes": k} for s, n, k in results.sessions
-        ],
-        "claims": [vars(claim) for claim in claims(results)],
-        "methods": {
-            name: [_numbers(curve) for curve in results.curves(name)] for name in results.methods
-        },
-        "best": {name: results.best(name).at for name in results.methods},
-        "gain": (
-            {f"{t:g}": finite(gain(results)[k]) for k, t in enumerate(results.settings.clean)}
-            if VARIANCE in results.parts
-            else {}
-        ),
-    }
-
-
-def gain(results: Results) -> np.ndarray:
+def gain(results: FrozenlakeResults) -> np.ndarray:
     """Variance of the genotype estimate over that of the phenotype one, median over seeds and
     generations with weights; by S.
     """
@@ -171,24 +141,7 @@ def gain(results: Results) -> np.ndarray:
     return np.array([np.nanmedian(np.where(np.isfinite(row), row, np.nan)) for row in ratio])
 
 
-def signal(results: Results, which: str) -> np.ndarray:
+def signal(results: FrozenlakeResults, which: str) -> np.ndarray:
     """|E g|^2 / E|g|^2 of an estimate, median over seeds and generations with weights; by S."""
     share = results.parts[VARIANCE][f"signal_{which}"]
     return np.array([np.nanmedian(np.where(np.isfinite(row), row, np.nan)) for row in share])
-
-
-def _numbers(curve: Curve) -> dict[str, Any]:
-    return {
-        **curve.at,
-        "final": [finite(v) for v in mean_se(curve.final)],
-        "unlimited": finite(float(curve.unlimited[:, -LAST:].mean())),
-        "stochastic": finite(float(curve.stochastic.mean())),
-        "first": finite(curve.median_first),
-        "reached": curve.reached,
-        "collapsed": curve.collapsed,
-    }
-
-
-def finite(value: float, digits: int = 4) -> float | None:
-    """JSON has no word for infinity or NaN."""
-    return float(f"{value:.{digits}g}") if math.isfinite(value) else None

@@ -4,12 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from phenes import _validate, estimators
+from phenes import estimators
 from phenes.rl import tabular
 from phenes.rl.tabular import moves
 from phenes.rl.tabular.learners import Learner
 from phenes.rl.tabular.table import Table
-from phenes.store import Stored
+from phenes_lab.settings import Checked
 
 EXPERIMENT = "frozenlake"
 ENVIRONMENT = "FrozenLake-v1"
@@ -18,7 +18,7 @@ LAST = 50  # generations that the final reward is averaged over, as in the paper
 
 
 @dataclass(frozen=True)
-class Settings(Stored):
+class FrozenlakeSettings(Checked):
     """sigmas: spreads of ES. totals: sums of alpha, S. clean: those of the clean experiment. rate:
     of plain gradient ascent, the paper's.
 
@@ -41,26 +41,20 @@ class Settings(Stored):
     seed: int = 2026  # not one of those with which the default was chosen
 
     def __post_init__(self):
-        for name in ("seeds", "generations"):
-            _validate.count(name, getattr(self, name))
-        _validate.count("popsize", self.popsize, 2)
-        object.__setattr__(self, "methods", tuple(self.methods) or (*METHODS, VARIANCE))
+        self.default("methods", (*METHODS, VARIANCE))
+        self.tuples()
+        self.counts("seeds", "generations")
+        self.counts("popsize", least=2)
         if not {"ES", "PAES-SGD"} <= set(self.methods) <= {*METHODS, VARIANCE}:
             raise ValueError(
                 f"methods must hold ES and PAES-SGD and be of {', '.join(METHODS)} and {VARIANCE},"
                 f" got {', '.join(self.methods)}"
             )
-        for name in ("sigmas", "totals", "floors", "clean"):
-            # a list from JSON becomes what it was
-            object.__setattr__(self, name, tuple(getattr(self, name)))
-            if not getattr(self, name):
-                raise ValueError(f"{name} must hold at least one number, got none")
-            _validate.positive(name, getattr(self, name))
-        for name in ("rate", "natural", "target"):
-            _validate.positive(name, getattr(self, name))
+        self.filled("sigmas", "totals", "floors", "clean")
+        self.positive("sigmas", "totals", "floors", "clean", "rate", "natural", "target")
 
     @classmethod
-    def quick(cls) -> "Settings":
+    def quick(cls) -> "FrozenlakeSettings":
         """A minute on two cores, most of it compilation: every figure, few seeds, a fifth of the
         length.
         """
@@ -86,7 +80,7 @@ class Method(NamedTuple):
     """
 
     build: Callable[[Table, int, Point], Learner]
-    points: Callable[[Settings], list[Point]]
+    points: Callable[[FrozenlakeSettings], list[Point]]
     about: str
     timed: bool = False
     cost: float = 1.0
@@ -120,40 +114,40 @@ def _free(table: Table, n: int, at: Point) -> Learner:
     return tabular.dirichlet(table, n, at["total"], moves.free(at["rate"]))
 
 
-def _spreads(s: Settings) -> list[Point]:
+def _spreads(s: FrozenlakeSettings) -> list[Point]:
     return [{"sigma": sigma, "rate": s.rate} for sigma in s.sigmas]
 
 
-def _middle(s: Settings) -> list[Point]:
+def _middle(s: FrozenlakeSettings) -> list[Point]:
     return [{"sigma": 0.1, "rate": s.rate}]
 
 
-def _tuned(s: Settings) -> list[Point]:
+def _tuned(s: FrozenlakeSettings) -> list[Point]:
     return [{"sigma": sigma, "rate": rate} for sigma in (1.0, 3.0) for rate in (1.0, 3.0)]
 
 
-def _floors(s: Settings) -> list[Point]:
+def _floors(s: FrozenlakeSettings) -> list[Point]:
     return [
         {"total": total, "floor": floor, "rate": s.rate} for floor in s.floors for total in s.totals
     ]
 
 
-def _totals(s: Settings) -> list[Point]:
+def _totals(s: FrozenlakeSettings) -> list[Point]:
     return [{"total": total, "rate": s.natural} for total in s.totals]
 
 
-def _clean(s: Settings) -> list[Point]:
+def _clean(s: FrozenlakeSettings) -> list[Point]:
     return [{"total": total, "rate": s.natural} for total in s.clean]
 
 
-def _clean_slowly(s: Settings) -> list[Point]:
+def _clean_slowly(s: FrozenlakeSettings) -> list[Point]:
     """The genotype estimator with a tenth of the rate too: is it only too fast for its noise?"""
     return [
         {"total": total, "rate": rate} for rate in (s.natural, 0.1 * s.natural) for total in s.clean
     ]
 
 
-def _clean_sgd(s: Settings) -> list[Point]:
+def _clean_sgd(s: FrozenlakeSettings) -> list[Point]:
     return [{"total": total, "floor": s.floors[0], "rate": s.rate} for total in s.clean]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from phenes_lab.bench.trust.kinds.draws import place, rotation, square, unit
-from phenes_lab.bench.trust.laws import Exact, Gaussian
+from phenes_lab.bench.trust.laws import exactly, gaussian
 from phenes_lab.bench.trust.problem import Problem, problem
 
 Chance = Callable[[np.ndarray, np.random.Generator], np.ndarray]
@@ -27,7 +27,7 @@ def noisy_values(rng: np.random.Generator, d: int) -> Problem:
     return Problem(
         c + 1.5 * unit(rng, d),
         0.5,
-        Exact(),
+        exactly(),
         lambda x: square(x - c),
         chance=chance,
         best=c,
@@ -43,7 +43,7 @@ def noisy_product(rng: np.random.Generator, d: int) -> Problem:
     return Problem(
         c + 1.5 * unit(rng, d),
         0.5,
-        Exact(),
+        exactly(),
         lambda x: 1 + ((x - c) @ q) ** 2 @ weight,
         chance=chance,
         best=c,
@@ -58,7 +58,7 @@ def outliers(rng: np.random.Generator, d: int) -> Problem:
     return Problem(
         c + 1.5 * unit(rng, d),
         0.5,
-        Exact(),
+        exactly(),
         lambda x: np.abs(x - c).sum(axis=1),
         chance=chance,
         best=c,
@@ -74,7 +74,7 @@ def votes(rng: np.random.Generator, d: int) -> Problem:
     return Problem(
         c + 1.2 * unit(rng, d),
         0.5,
-        Exact(),
+        exactly(),
         values,
         chance=chance,
         lowest=-1.0,
@@ -89,7 +89,7 @@ def noise_twice(rng: np.random.Generator, d: int) -> Problem:
     c, n = place(rng, d), unit(rng, d)
     chance = lambda y, rng: y + 0.2 * rng.standard_normal(len(y))  # noqa: E731
     values = lambda x: square(x - c) + 2.0 * ((x - c) @ n > 0.1)  # noqa: E731
-    return Problem(c - 1.5 * n, 0.5, Gaussian(0.1), values, chance=chance)
+    return Problem(c - 1.5 * n, 0.5, gaussian(0.1), values, chance=chance)
 
 
 @problem("random-failures", "random failures", 6)
@@ -99,7 +99,7 @@ def random_failures(rng: np.random.Generator, d: int) -> Problem:
     return Problem(
         c + 2 * unit(rng, d),
         0.5,
-        Gaussian(0.1),
+        gaussian(0.1),
         lambda x: square(x - c),
         chance=lost(0.14),
         lowest=0.0,
@@ -115,7 +115,7 @@ def random_exceptions(rng: np.random.Generator, d: int) -> Problem:
     return Problem(
         c + 1.5 * unit(rng, d),
         0.5,
-        Exact(),
+        exactly(),
         values,
         failing="exception",
         chance=lost(0.4),
@@ -130,7 +130,7 @@ def nothing_returned(rng: np.random.Generator, d: int) -> Problem:
     c, n = place(rng, d), unit(rng, d)
     values = lambda x: np.where((x - c) @ n > 0.2, square(x - c), np.nan)  # noqa: E731
     return Problem(
-        c + 1.5 * n, 0.4, Gaussian(0.1), values, failing="none", chance=lost(0.05), lowest=0.0
+        c + 1.5 * n, 0.4, gaussian(0.1), values, failing="none", chance=lost(0.05), lowest=0.0
     )
 
 
@@ -144,5 +144,5 @@ def timeouts(rng: np.random.Generator, d: int) -> Problem:
         return np.where(stiff < 1.0, np.exp(-stiff) + 0.2 * square(x - c), np.nan)
 
     return Problem(
-        c - rng.uniform(0.3, 0.6, d), 0.3, Gaussian(0.1), values, failing="timeout", lowest=0.0
+        c - rng.uniform(0.3, 0.6, d), 0.3, gaussian(0.1), values, failing="timeout", lowest=0.0
     )

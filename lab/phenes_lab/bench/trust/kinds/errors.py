@@ -6,13 +6,13 @@ import numpy as np
 
 from phenes_lab.bench.trust.kinds.draws import place, square, unit
 from phenes_lab.bench.trust.laws import (
-    Contaminated,
-    Laplace,
-    Rounding,
-    Skewed,
-    StudentT,
-    Uniform,
-    Varying,
+    contaminated,
+    laplace,
+    rounding,
+    skewed,
+    student_t,
+    uniform,
+    varying,
 )
 from phenes_lab.bench.trust.problem import Problem, problem
 
@@ -22,7 +22,7 @@ def tail_cliff(rng: np.random.Generator, d: int) -> Problem:
     """A cliff that only the tails of the error reach."""
     c, n = place(rng, d), unit(rng, d)
     values = lambda x: square(x - c) + 10.0 * ((x - c) @ n > 0.5)  # noqa: E731
-    return Problem(c - 1.2 * n, 0.4, StudentT(0.07, 3.0), values, lowest=0.0)
+    return Problem(c - 1.2 * n, 0.4, student_t(0.07, 3.0), values, lowest=0.0)
 
 
 @problem("laplace-wall", "heavy tails", 4)
@@ -30,7 +30,7 @@ def laplace_wall(rng: np.random.Generator, d: int) -> Problem:
     """Laplace errors, and no value beyond a wall."""
     c, n, margin = place(rng, d), unit(rng, d), rng.uniform(0.1, 0.3)
     values = lambda x: np.where((x - c) @ n < margin, np.abs(x - c).sum(axis=1), np.nan)  # noqa: E731
-    return Problem(c - 1.5 * n, 0.4, Laplace(0.08), values, lowest=0.0)
+    return Problem(c - 1.5 * n, 0.4, laplace(0.08), values, lowest=0.0)
 
 
 @problem("missing-machine", "heavy tails", 3)
@@ -41,7 +41,7 @@ def missing_machine(rng: np.random.Generator, d: int) -> Problem:
     return Problem(
         c + 1.2 * unit(rng, d),
         0.4,
-        Contaminated(0.05, 0.6, 0.05),
+        contaminated(0.05, 0.6, 0.05),
         values,
         lowest=0.0,
         highest=5.0,
@@ -53,7 +53,7 @@ def missing_machine(rng: np.random.Generator, d: int) -> Problem:
 def t_sphere(rng: np.random.Generator, d: int) -> Problem:
     """A bowl under Student's t with five degrees of freedom."""
     c, scale = place(rng, d), rng.uniform(0.05, 0.15)
-    law = StudentT(scale, 5.0)
+    law = student_t(scale, 5.0)
     exact = lambda theta: float(np.sum((theta - c) ** 2) + d * law.size**2)  # noqa: E731
     return Problem(
         c + 2 * unit(rng, d), 0.5, law, lambda x: square(x - c), lowest=0.0, best=c, exact=exact
@@ -65,7 +65,7 @@ def stepper(rng: np.random.Generator, d: int) -> Problem:
     """A stepper motor: only multiples of its step are reached."""
     c = place(rng, d)
     return Problem(
-        c + 1.5 * unit(rng, d), 0.4, Rounding(0.2, 0.06), lambda x: square(x - c), lowest=0.0
+        c + 1.5 * unit(rng, d), 0.4, rounding(0.2, 0.06), lambda x: square(x - c), lowest=0.0
     )
 
 
@@ -74,7 +74,7 @@ def tablets(rng: np.random.Generator, d: int) -> Problem:
     """Doses in halves of tablets; above a total the patient is ill."""
     c, limit = rng.uniform(0.5, 2.0, d), rng.uniform(5.0, 7.0)
     values = lambda x: np.abs(x - c).sum(axis=1) + 5.0 * (x.sum(axis=1) > limit)  # noqa: E731
-    return Problem(np.full(d, 0.5), 0.3, Rounding(0.5, 0.1), values, lowest=0.0)
+    return Problem(np.full(d, 0.5), 0.3, rounding(0.5, 0.1), values, lowest=0.0)
 
 
 @problem("tolerances", "tolerance", 3)
@@ -82,7 +82,7 @@ def tolerances(rng: np.random.Generator, d: int) -> Problem:
     """Errors with hard limits, and scrap just beyond the optimum: aimed well nothing is lost."""
     c, n = place(rng, d), unit(rng, d)
     values = lambda x: np.where((x - c) @ n < 0, square(x - c), 4.0)  # noqa: E731
-    return Problem(c - 1.2 * n, 0.3, Uniform(0.12), values, lowest=0.0)
+    return Problem(c - 1.2 * n, 0.3, uniform(0.12), values, lowest=0.0)
 
 
 def _proportional(theta):
@@ -101,7 +101,7 @@ def dosage(rng: np.random.Generator, d: int) -> Problem:
         -np.clip(x[:, 0], 0, None) / (size + np.clip(x[:, 0], 0, None)) + 2.0 * (x[:, 0] > toxic)
     )
     return Problem(
-        np.array([0.4]), 0.3, Varying(_proportional, 0.15), values, lowest=-1.0, highest=2.0
+        np.array([0.4]), 0.3, varying(_proportional, 0.15), values, lowest=-1.0, highest=2.0
     )
 
 
@@ -116,7 +116,7 @@ def large_is_loose(rng: np.random.Generator, d: int) -> Problem:
     return Problem(
         np.full(d, 0.3),
         0.4,
-        Varying(_proportional, 0.2),
+        varying(_proportional, 0.2),
         lambda x: square(x - c),
         lowest=0.0,
         best=best,
@@ -129,7 +129,7 @@ def calm_spot(rng: np.random.Generator, d: int) -> Problem:
     """The error is least at one; a wall stands at 1.3."""
     weight = rng.uniform(0.5, 1.5, d)
     values = lambda x: np.where((x < 1.3).all(axis=1), (1.3 - x) @ weight, np.nan)  # noqa: E731
-    return Problem(rng.uniform(-0.5, 0.0, d), 0.3, Varying(_distant, 0.1), values, lowest=0.0)
+    return Problem(rng.uniform(-0.5, 0.0, d), 0.3, varying(_distant, 0.1), values, lowest=0.0)
 
 
 @problem("overshoot", "skewed", 2)
@@ -142,7 +142,7 @@ def overshoot(rng: np.random.Generator, d: int) -> Problem:
     return Problem(
         c - rng.uniform(0.8, 1.2, d),
         0.3,
-        Skewed(),
+        skewed(),
         values,
         failing="exception",
         lowest=0.0,

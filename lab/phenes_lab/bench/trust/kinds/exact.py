@@ -3,7 +3,7 @@
 import numpy as np
 
 from phenes_lab.bench.trust.kinds.draws import place, rotation, square, unit
-from phenes_lab.bench.trust.laws import Exact
+from phenes_lab.bench.trust.laws import exactly
 from phenes_lab.bench.trust.problem import Problem, problem
 
 
@@ -11,7 +11,9 @@ from phenes_lab.bench.trust.problem import Problem, problem
 def exact_sphere(rng: np.random.Generator, d: int) -> Problem:
     """A bowl."""
     c = place(rng, d)
-    return Problem(c + 2 * unit(rng, d), 0.5, Exact(), lambda x: square(x - c), lowest=0.0, best=c)
+    return Problem(
+        c + 2 * unit(rng, d), 0.5, exactly(), lambda x: square(x - c), lowest=0.0, best=c
+    )
 
 
 @problem("exact-rosenbrock", "noise-free", 5)
@@ -23,7 +25,7 @@ def exact_rosenbrock(rng: np.random.Generator, d: int) -> Problem:
         z = (x - c) @ q + 1
         return np.sum(100 * (z[:, 1:] - z[:, :-1] ** 2) ** 2 + (1 - z[:, :-1]) ** 2, axis=1)
 
-    return Problem(c + unit(rng, d), 0.5, Exact(), values, lowest=0.0, best=c)
+    return Problem(c + unit(rng, d), 0.5, exactly(), values, lowest=0.0, best=c)
 
 
 @problem("exact-stairs", "noise-free", 4)
@@ -31,7 +33,7 @@ def exact_stairs(rng: np.random.Generator, d: int) -> Problem:
     """Stairs."""
     c = place(rng, d)
     values = lambda x: np.floor(5 * np.abs(x - c)).sum(axis=1)  # noqa: E731
-    return Problem(c + 2 * unit(rng, d), 0.5, Exact(), values, lowest=0.0, best=c)
+    return Problem(c + 2 * unit(rng, d), 0.5, exactly(), values, lowest=0.0, best=c)
 
 
 @problem("exact-wall", "noise-free", 6)
@@ -43,7 +45,7 @@ def exact_wall(rng: np.random.Generator, d: int) -> Problem:
         z = (x - c) @ n
         return np.where(z <= 0, -2 * z + square(x - c), np.nan)
 
-    return Problem(c - 1.5 * n, 0.4, Exact(), values, failing="exception", lowest=0.0, best=c)
+    return Problem(c - 1.5 * n, 0.4, exactly(), values, failing="exception", lowest=0.0, best=c)
 
 
 @problem("exact-ravine", "noise-free", 2)
@@ -55,7 +57,7 @@ def exact_ravine(rng: np.random.Generator, d: int) -> Problem:
         z = (x - c) @ q
         return np.where(z[:, 0] >= 0, np.abs(z[:, 0]) + 100 * z[:, 1] ** 2, 3.0)
 
-    return Problem(c + q @ np.array([1.5, 0.3]), 0.4, Exact(), values, lowest=0.0, best=c)
+    return Problem(c + q @ np.array([1.5, 0.3]), 0.4, exactly(), values, lowest=0.0, best=c)
 
 
 @problem("exact-basins", "noise-free", 3)
@@ -63,7 +65,7 @@ def exact_basins(rng: np.random.Generator, d: int) -> Problem:
     """Two bowls of different depth."""
     c, n = place(rng, d), unit(rng, d)
     values = lambda x: np.minimum(square(x - c), 0.2 + square(x - c - 2 * n))  # noqa: E731
-    return Problem(c + 1.1 * n, 0.5, Exact(), values, lowest=0.0, best=c)
+    return Problem(c + 1.1 * n, 0.5, exactly(), values, lowest=0.0, best=c)
 
 
 @problem("exact-flat", "flat", 7)
@@ -71,5 +73,5 @@ def exact_flat(rng: np.random.Generator, d: int) -> Problem:
     """The same value everywhere, and no noise either."""
     level = float(rng.integers(-3, 4))
     return Problem(
-        place(rng, d), 0.5, Exact(), lambda x: np.full(len(x), level), lowest=level, highest=level
+        place(rng, d), 0.5, exactly(), lambda x: np.full(len(x), level), lowest=level, highest=level
     )

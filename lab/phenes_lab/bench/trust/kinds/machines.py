@@ -5,7 +5,7 @@ jump is a price, not a missing value.
 import numpy as np
 
 from phenes_lab.bench.trust.kinds.draws import place, square
-from phenes_lab.bench.trust.laws import Gaussian, Saturating
+from phenes_lab.bench.trust.laws import gaussian, saturating
 from phenes_lab.bench.trust.problem import Problem, problem
 
 
@@ -22,7 +22,7 @@ def reactor(rng: np.random.Generator, d: int) -> Problem:
         runaway = heat * produced > 1 + 1.5 * cool
         return np.where(runaway, loss, -produced + 0.5 * cool**2 + 0.3 * feed**2)
 
-    return Problem(np.array([0.5, 0.6, 0.8]) + 0.1 * place(rng, d, 1), 0.2, Gaussian(0.04), values)
+    return Problem(np.array([0.5, 0.6, 0.8]) + 0.1 * place(rng, d, 1), 0.2, gaussian(0.04), values)
 
 
 @problem("gripper", "penalty", 3)
@@ -39,7 +39,7 @@ def gripper(rng: np.random.Generator, d: int) -> Problem:
 
     x0 = np.array([1.2, 0.6, 0.0])
     return Problem(
-        x0, 0.2, Gaussian(np.array([0.06, 0.03, 0.05])), values, lowest=0.0, highest=25.0
+        x0, 0.2, gaussian(np.array([0.06, 0.03, 0.05])), values, lowest=0.0, highest=25.0
     )
 
 
@@ -52,7 +52,7 @@ def bearing(rng: np.random.Generator, d: int) -> Problem:
         gap = x[:, 1] - x[:, 0]
         return np.where(gap > 0, gap + 0.3 * (x[:, 0] - size) ** 2, seized)
 
-    return Problem(np.array([size - 0.5, size + 0.8]), 0.3, Gaussian(0.06), values, lowest=0.0)
+    return Problem(np.array([size - 0.5, size + 0.8]), 0.3, gaussian(0.06), values, lowest=0.0)
 
 
 @problem("battery", "penalty", 5)
@@ -64,7 +64,7 @@ def battery(rng: np.random.Generator, d: int) -> Problem:
     values = lambda x: (  # noqa: E731
         np.sum(0.3 / np.clip(x, 0.05, None), axis=1) + 2.0 * np.sum(x > limit, axis=1)
     )
-    return Problem(0.4 * limit, 0.2, Gaussian(0.06), values, lowest=0.0, highest=6.0 * d + 2.0 * d)
+    return Problem(0.4 * limit, 0.2, gaussian(0.06), values, lowest=0.0, highest=6.0 * d + 2.0 * d)
 
 
 @problem("penalty-12", "penalty", 12)
@@ -76,7 +76,7 @@ def penalty_12(rng: np.random.Generator, d: int) -> Problem:
     margin = rng.uniform(0.1, 0.4, 3)
     inside = -a.T @ np.linalg.solve(a @ a.T, margin + 1.0)
     values = lambda x: square(x - c) + 1e4 * np.sum((x - c) @ a.T > -margin, axis=1)  # noqa: E731
-    return Problem(c + inside, 0.3, Gaussian(0.08), values, lowest=0.0)
+    return Problem(c + inside, 0.3, gaussian(0.08), values, lowest=0.0)
 
 
 @problem("sensor", "saturation", 2)
@@ -85,7 +85,7 @@ def sensor(rng: np.random.Generator, d: int) -> Problem:
     c = rng.uniform(-0.7, 0.7, d)
     values = lambda x: np.minimum(0.5 * np.abs(x - c).sum(axis=1), 1.0)  # noqa: E731
     x0 = np.clip(c + rng.choice([-1.0, 1.0], d) * 1.1, -1, 1)
-    return Problem(x0, 0.4, Saturating(0.1, -1.0, 1.0), values, lowest=0.0, highest=1.0)
+    return Problem(x0, 0.4, saturating(0.1, -1.0, 1.0), values, lowest=0.0, highest=1.0)
 
 
 @problem("stops", "saturation", 4)
@@ -99,5 +99,5 @@ def stops(rng: np.random.Generator, d: int) -> Problem:
         return np.where((x >= 1.0).sum(axis=1) > 2, 5.0, np.sum(gain * (1 - x), axis=1))
 
     return Problem(
-        rng.uniform(-0.5, 0.0, d), 0.3, Saturating(0.1, -1.0, 1.0), values, lowest=0.0, highest=12.0
+        rng.uniform(-0.5, 0.0, d), 0.3, saturating(0.1, -1.0, 1.0), values, lowest=0.0, highest=12.0
     )

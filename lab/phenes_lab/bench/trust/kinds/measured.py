@@ -5,7 +5,7 @@ it.
 import numpy as np
 
 from phenes_lab.bench.trust.kinds.draws import place, rotation, square, unit
-from phenes_lab.bench.trust.laws import Gaussian
+from phenes_lab.bench.trust.laws import gaussian
 from phenes_lab.bench.trust.problem import Problem, problem
 
 
@@ -20,7 +20,7 @@ def learn_ellipsoid(rng: np.random.Generator, d: int) -> Problem:
     return Problem(
         c + 2 * unit(rng, d),
         0.5,
-        Gaussian(a @ a.T),
+        gaussian(a @ a.T),
         values,
         told="learn",
         lowest=0.0,
@@ -40,7 +40,7 @@ def kiln(rng: np.random.Generator, d: int) -> Problem:
         steep = np.abs(np.diff(x, axis=1)).max(axis=1)
         return np.where(steep < 0.6, square(x - c), np.nan)
 
-    return Problem(np.zeros(d), 0.15, Gaussian(0.06), values, told="learn", lowest=0.0)
+    return Problem(np.zeros(d), 0.15, gaussian(0.06), values, told="learn", lowest=0.0)
 
 
 @problem("learn-scrap", "learnt noise", 2)
@@ -48,7 +48,7 @@ def learn_scrap(rng: np.random.Generator, d: int) -> Problem:
     """Scrap beyond an edge, errors to be learnt."""
     c, n = place(rng, d), unit(rng, d)
     values = lambda x: np.where((x - c) @ n < 0.1, square(x - c), 6.0)  # noqa: E731
-    return Problem(c - 1.5 * n, 0.5, Gaussian(0.12), values, told="learn", lowest=0.0)
+    return Problem(c - 1.5 * n, 0.5, gaussian(0.12), values, told="learn", lowest=0.0)
 
 
 @problem("unmeasured", "x not measured", 4)
@@ -59,7 +59,7 @@ def unmeasured(rng: np.random.Generator, d: int) -> Problem:
     return Problem(
         c + 2 * unit(rng, d),
         0.5,
-        Gaussian(0.2),
+        gaussian(0.2),
         lambda x: square(x - c),
         told="nothing",
         lowest=0.0,
@@ -74,7 +74,7 @@ def unmeasured_wall(rng: np.random.Generator, d: int) -> Problem:
     c, n = place(rng, d), unit(rng, d)
     values = lambda x: np.where((x - c) @ n < 0.1, np.abs(x - c).sum(axis=1), np.nan)  # noqa: E731
     return Problem(
-        c - 1.5 * n, 0.4, Gaussian(0.12), values, failing="exception", told="nothing", lowest=0.0
+        c - 1.5 * n, 0.4, gaussian(0.12), values, failing="exception", told="nothing", lowest=0.0
     )
 
 
@@ -86,7 +86,7 @@ def half_measured(rng: np.random.Generator, d: int) -> Problem:
     return Problem(
         c + np.where(np.arange(d) == 1, -1.0, rng.uniform(-1, 1, d)),
         0.5,
-        Gaussian(0.12),
+        gaussian(0.12),
         values,
         told="half",
         lowest=0.0,

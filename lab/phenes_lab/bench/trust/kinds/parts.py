@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from phenes_lab.bench.trust.kinds.draws import place, square, unit
-from phenes_lab.bench.trust.laws import Gaussian
+from phenes_lab.bench.trust.laws import gaussian
 from phenes_lab.bench.trust.problem import Problem, problem
 
 
@@ -21,7 +21,7 @@ def beam(rng: np.random.Generator, d: int) -> Problem:
     return Problem(
         radius * rng.uniform(0.6, 0.9, d),
         0.2,
-        Gaussian(0.04),
+        gaussian(0.04),
         values,
         lowest=-8 * radius**3,
         highest=8 * radius**3,
@@ -33,7 +33,7 @@ def truss(rng: np.random.Generator, d: int) -> Problem:
     """Cross-sections of fifteen bars: weight counts, and one bar too thin makes it scrap."""
     least = rng.uniform(0.3, 1.0, d)
     values = lambda x: np.where((x > least).all(axis=1), (x - least).mean(axis=1), 1.5)  # noqa: E731
-    return Problem(least + rng.uniform(0.7, 1.0, d), 0.1, Gaussian(0.03), values, lowest=0.0)
+    return Problem(least + rng.uniform(0.7, 1.0, d), 0.1, gaussian(0.03), values, lowest=0.0)
 
 
 @problem("board", "scrap", 4)
@@ -46,7 +46,7 @@ def board(rng: np.random.Generator, d: int) -> Problem:
     return Problem(
         np.full(d, 0.12 * length),
         0.25,
-        Gaussian(0.06),
+        gaussian(0.06),
         values,
         lowest=-float(worth.sum()),
         highest=0.0,
@@ -59,7 +59,7 @@ def half_space(rng: np.random.Generator, d: int) -> Problem:
     c, n, scale = place(rng, d), unit(rng, d), rng.uniform(0.2, 0.4)
     values = lambda x: np.where((x - c) @ n < 0, -1.0, 0.0)  # noqa: E731
     exact = lambda theta: -0.5 * math.erfc(float((theta - c) @ n) / (scale * math.sqrt(2)))  # noqa: E731
-    return Problem(c + 0.1 * n, 0.3, Gaussian(scale), values, lowest=-1.0, highest=0.0, exact=exact)
+    return Problem(c + 0.1 * n, 0.3, gaussian(scale), values, lowest=-1.0, highest=0.0, exact=exact)
 
 
 @problem("filter", "yield", 6)
@@ -76,7 +76,7 @@ def filter_(rng: np.random.Generator, d: int) -> Problem:
         return np.where((np.abs(response(x) - wanted) < tolerance).all(axis=1), -1.0, 0.0)
 
     return Problem(
-        nominal + 0.15 * unit(rng, d), 0.1, Gaussian(0.06), values, lowest=-1.0, highest=0.0
+        nominal + 0.15 * unit(rng, d), 0.1, gaussian(0.06), values, lowest=-1.0, highest=0.0
     )
 
 
@@ -91,7 +91,7 @@ def stack(rng: np.random.Generator, d: int) -> Problem:
         gap = length.sum() - x.sum(axis=1)
         return np.where((gap > 0.05) & (gap < 0.45), -1.0, 0.0) + x @ price
 
-    return Problem(length - rng.uniform(0.02, 0.08, d), 0.05, Gaussian(0.04), values)
+    return Problem(length - rng.uniform(0.02, 0.08, d), 0.05, gaussian(0.04), values)
 
 
 @problem("mould", "yield", 20)
@@ -100,7 +100,7 @@ def mould(rng: np.random.Generator, d: int) -> Problem:
     c = place(rng, d)
     values = lambda x: np.where(square(x - c) < 2.0 * d * 0.1**2, -1.0, 0.0)  # noqa: E731
     return Problem(
-        c + 0.35 * unit(rng, d), 0.05, Gaussian(0.1), values, lowest=-1.0, highest=0.0, best=c
+        c + 0.35 * unit(rng, d), 0.05, gaussian(0.1), values, lowest=-1.0, highest=0.0, best=c
     )
 
 
@@ -110,7 +110,7 @@ def yield_far(rng: np.random.Generator, d: int) -> Problem:
     c = place(rng, d)
     values = lambda x: np.where(square(x - c) < 1.0, -1.0, 0.0)  # noqa: E731
     return Problem(
-        c + 2.0 * unit(rng, d), 0.3, Gaussian(0.15), values, lowest=-1.0, highest=0.0, best=c
+        c + 2.0 * unit(rng, d), 0.3, gaussian(0.15), values, lowest=-1.0, highest=0.0, best=c
     )
 
 
@@ -121,4 +121,4 @@ def crack(rng: np.random.Generator, d: int) -> Problem:
     """
     depth = rng.uniform(1.5, 2.5)
     values = lambda x: np.where(x[:, 0] < depth, 1 - x[:, 0] / depth, 1000.0)  # noqa: E731
-    return Problem(np.array([0.3 * depth]), 0.3, Gaussian(0.1), values)
+    return Problem(np.array([0.3 * depth]), 0.3, gaussian(0.1), values)

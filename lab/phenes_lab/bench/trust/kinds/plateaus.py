@@ -3,7 +3,7 @@
 import numpy as np
 
 from phenes_lab.bench.trust.kinds.draws import place, square, unit
-from phenes_lab.bench.trust.laws import Gaussian
+from phenes_lab.bench.trust.laws import gaussian
 from phenes_lab.bench.trust.problem import Problem, problem
 
 
@@ -13,7 +13,7 @@ def bowl_in_plain(rng: np.random.Generator, d: int) -> Problem:
     c = place(rng, d)
     values = lambda x: np.minimum(square(x - c), 1.0)  # noqa: E731
     return Problem(
-        c + 1.1 * unit(rng, d), 0.4, Gaussian(0.15), values, lowest=0.0, highest=1.0, best=c
+        c + 1.1 * unit(rng, d), 0.4, gaussian(0.15), values, lowest=0.0, highest=1.0, best=c
     )
 
 
@@ -26,7 +26,7 @@ def plain_with_slot(rng: np.random.Generator, d: int) -> Problem:
         depth = np.exp(-2 * ((x - c) @ n) ** 2)
         return -np.floor(4 * depth) / 4
 
-    return Problem(c + 0.8 * n, 0.4, Gaussian(0.1), values, lowest=-1.0, highest=0.0, best=c)
+    return Problem(c + 0.8 * n, 0.4, gaussian(0.1), values, lowest=-1.0, highest=0.0, best=c)
 
 
 @problem("lost-on-plain", "plateau", 3)
@@ -35,7 +35,7 @@ def lost_on_plain(rng: np.random.Generator, d: int) -> Problem:
     c = place(rng, d)
     values = lambda x: np.where(square(x - c) < 0.5, square(x - c) - 1.0, 2.0)  # noqa: E731
     return Problem(
-        c + 3.0 * unit(rng, d), 0.3, Gaussian(0.1), values, lowest=-1.0, highest=2.0, best=c
+        c + 3.0 * unit(rng, d), 0.3, gaussian(0.1), values, lowest=-1.0, highest=2.0, best=c
     )
 
 
@@ -44,7 +44,7 @@ def needle(rng: np.random.Generator, d: int) -> Problem:
     """A needle thinner than the noise in a shallow bowl: mostly missed, even when aimed at."""
     c, at = place(rng, d), 0.6 * unit(rng, d)
     values = lambda x: 0.1 * square(x - c) - 2.0 * (square(x - c - at) < 0.08**2)  # noqa: E731
-    return Problem(c + 1.5 * unit(rng, d), 0.5, Gaussian(0.1), values, lowest=-2.0)
+    return Problem(c + 1.5 * unit(rng, d), 0.5, gaussian(0.1), values, lowest=-2.0)
 
 
 @problem("needle-line", "needle", 1)
@@ -52,7 +52,7 @@ def needle_line(rng: np.random.Generator, d: int) -> Problem:
     """On a line, with a needle as wide as the noise."""
     c = place(rng, d)
     values = lambda x: np.abs(x[:, 0] - c[0]) - 3.0 * (np.abs(x[:, 0] - c[0] - 0.9) < 0.05)  # noqa: E731
-    return Problem(c - 1.0, 0.5, Gaussian(0.05), values, lowest=-2.15)
+    return Problem(c - 1.0, 0.5, gaussian(0.05), values, lowest=-2.15)
 
 
 @problem("two-wells", "two wells", 2)
@@ -65,7 +65,7 @@ def two_wells(rng: np.random.Generator, d: int) -> Problem:
         -np.exp(-square(x - c) / 2) - 1.5 * np.exp(-square(x - c - 2.5 * n) / (2 * 0.08**2))
     )
     return Problem(
-        c + 1.25 * n + 0.3 * unit(rng, d), 0.8, Gaussian(0.3), values, lowest=-2.5, highest=0.0
+        c + 1.25 * n + 0.3 * unit(rng, d), 0.8, gaussian(0.3), values, lowest=-2.5, highest=0.0
     )
 
 
@@ -74,7 +74,7 @@ def two_basins(rng: np.random.Generator, d: int) -> Problem:
     """Two bowls; the start is a little nearer to the worse one."""
     c, n = place(rng, d), unit(rng, d)
     values = lambda x: np.minimum(square(x - c), 0.3 + square(x - c - 3 * n))  # noqa: E731
-    return Problem(c + 1.7 * n, 0.5, Gaussian(0.15), values, lowest=0.0)
+    return Problem(c + 1.7 * n, 0.5, gaussian(0.15), values, lowest=0.0)
 
 
 @problem("flat", "flat", 3)
@@ -85,7 +85,7 @@ def flat(rng: np.random.Generator, d: int) -> Problem:
     return Problem(
         place(rng, d),
         0.5,
-        Gaussian(0.1),
+        gaussian(0.1),
         values,
         lowest=level,
         highest=level,
@@ -99,7 +99,7 @@ def flat_noisy(rng: np.random.Generator, d: int) -> Problem:
     chance = lambda y, rng: y + rng.standard_normal(len(y))  # noqa: E731
     values = lambda x: np.zeros(len(x))  # noqa: E731
     return Problem(
-        place(rng, d), 0.5, Gaussian(0.1), values, chance=chance, exact=lambda theta: 0.0
+        place(rng, d), 0.5, gaussian(0.1), values, chance=chance, exact=lambda theta: 0.0
     )
 
 
@@ -108,7 +108,7 @@ def slope(rng: np.random.Generator, d: int) -> Problem:
     """Downhill for ever."""
     n = unit(rng, d)
     values = lambda x: x @ n  # noqa: E731
-    return Problem(place(rng, d), 0.5, Gaussian(0.2), values, exact=lambda theta: float(theta @ n))
+    return Problem(place(rng, d), 0.5, gaussian(0.2), values, exact=lambda theta: float(theta @ n))
 
 
 @problem("slow-slope", "unbounded", 2)
@@ -116,4 +116,4 @@ def slow_slope(rng: np.random.Generator, d: int) -> Problem:
     """Downhill for ever, and ever more slowly, with steps."""
     c = place(rng, d)
     values = lambda x: -np.floor(4 * np.log1p(square(x - c))) / 4  # noqa: E731
-    return Problem(c + unit(rng, d), 0.5, Gaussian(0.1), values, highest=0.0)
+    return Problem(c + unit(rng, d), 0.5, gaussian(0.1), values, highest=0.0)

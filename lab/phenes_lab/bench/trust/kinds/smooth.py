@@ -5,7 +5,7 @@ waste.
 import numpy as np
 
 from phenes_lab.bench.trust.kinds.draws import place, rotation, square, unit
-from phenes_lab.bench.trust.laws import Gaussian
+from phenes_lab.bench.trust.laws import gaussian
 from phenes_lab.bench.trust.problem import Problem, problem
 
 
@@ -15,7 +15,7 @@ def _bowl(rng: np.random.Generator, d: int, scale: float) -> Problem:
     return Problem(
         c + 2 * unit(rng, d),
         0.5,
-        Gaussian(scale),
+        gaussian(scale),
         lambda x: square(x - c),
         lowest=0.0,
         best=c,
@@ -44,7 +44,7 @@ def ellipsoid(rng: np.random.Generator, d: int) -> Problem:
     exact = lambda theta: float((theta - c) @ metric @ (theta - c) + np.trace(metric @ a @ a.T))  # noqa: E731
     values = lambda x: ((x - c) @ q) ** 2 @ weight  # noqa: E731
     return Problem(
-        c + 2 * unit(rng, d), 0.5, Gaussian(a @ a.T), values, lowest=0.0, best=c, exact=exact
+        c + 2 * unit(rng, d), 0.5, gaussian(a @ a.T), values, lowest=0.0, best=c, exact=exact
     )
 
 
@@ -57,7 +57,7 @@ def rosenbrock(rng: np.random.Generator, d: int) -> Problem:
         z = x - c + 1
         return np.sum(100 * (z[:, 1:] - z[:, :-1] ** 2) ** 2 + (1 - z[:, :-1]) ** 2, axis=1)
 
-    return Problem(c + 0.8 * unit(rng, d), 0.4, Gaussian(0.05), values, lowest=0.0)
+    return Problem(c + 0.8 * unit(rng, d), 0.4, gaussian(0.05), values, lowest=0.0)
 
 
 @problem("abs", "smooth", 5)
@@ -65,7 +65,7 @@ def abs_(rng: np.random.Generator, d: int) -> Problem:
     """The sum of deviations, which noise makes smooth."""
     c = place(rng, d)
     values = lambda x: np.abs(x - c).sum(axis=1)  # noqa: E731
-    return Problem(c + 2 * unit(rng, d), 0.5, Gaussian(0.1), values, lowest=0.0, best=c)
+    return Problem(c + 2 * unit(rng, d), 0.5, gaussian(0.1), values, lowest=0.0, best=c)
 
 
 @problem("ackley", "smooth", 12)
@@ -82,7 +82,7 @@ def ackley(rng: np.random.Generator, d: int) -> Problem:
         )
 
     return Problem(
-        c + 3 * unit(rng, d), 0.5, Gaussian(0.2), values, lowest=0.0, highest=20 + np.e, best=c
+        c + 3 * unit(rng, d), 0.5, gaussian(0.2), values, lowest=0.0, highest=20 + np.e, best=c
     )
 
 
@@ -91,7 +91,7 @@ def wave(rng: np.random.Generator, d: int) -> Problem:
     """A wave on a slope, on a line."""
     c, phase = place(rng, d)[0], rng.uniform(0, 2 * np.pi)
     values = lambda x: np.sin(3 * (x[:, 0] - c) + phase) + 0.2 * (x[:, 0] - c) ** 2  # noqa: E731
-    return Problem(np.array([c + 1.5]), 0.5, Gaussian(0.1), values, lowest=-1.0)
+    return Problem(np.array([c + 1.5]), 0.5, gaussian(0.1), values, lowest=-1.0)
 
 
 HARTMANN_A = np.array(
@@ -123,5 +123,5 @@ def hartmann6(rng: np.random.Generator, d: int) -> Problem:
 
     box = (np.zeros(d), np.ones(d))
     return Problem(
-        rng.uniform(0.3, 0.7, d), 0.2, Gaussian(0.05), values, bounds=box, lowest=-3.33, highest=0.0
+        rng.uniform(0.3, 0.7, d), 0.2, gaussian(0.05), values, bounds=box, lowest=-3.33, highest=0.0
     )

@@ -1,0 +1,1 @@
+"""How long things take: the first call, a generation, steps of episodes."""

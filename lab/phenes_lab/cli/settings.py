@@ -1,0 +1,66 @@
+"""Settings from the command line: `--set NAME=VALUE`, and options that stand for it."""
+
+import dataclasses
+import json
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
+
+import typer
+
+Change = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="A setting; may be given again."),
+]
+Resume = Annotated[
+    bool, typer.Option("--resume", help="Keep what is in the folder and run what it lacks.")
+]
+
+
+def changes(texts: list[str] | None) -> dict[str, str]:
+    """NAME=VALUE as {NAME: VALUE}."""
+    out = {}
+    for text in texts or []:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise typer.BadParameter(
+                f"--set must be NAME=VALUE, as generations=100 or methods=ES,default, got {text!r}"
+            )
+        out[name] = value
+    return out
+
+
+def read_setting(value: Any, kind: Any) -> Any:
+    """40; ES,default or 1,4-6 where there are several: values are JSON, or else text."""
+    several = get_origin(kind) is tuple
+    if not isinstance(value, str):
+        return value
+    try:
+        read = json.loads(value)
+    except json.JSONDecodeError:
+        read = value
+        if several:
+            whole = get_args(kind)[0] is int
+            read = [each for part in value.split(",") for each in _part(part.strip(), whole)]
+    return [read] if several and not isinstance(read, list) else read
+
+
+def _part(text: str, whole: bool) -> list[Any]:
+    """A value, or all whole numbers from one to another."""
+    if not whole:
+        return [read_setting(text, None)]
+    low, _, high = text.partition("-")
+    try:
+        return list(range(int(low), int(high or low) + 1))
+    except ValueError:
+        raise typer.BadParameter(f"must be numbers such as 1,4-6, got {text!r}") from None
+
+
+def made(name: str, settings: Any, quick: bool, given: dict[str, Any]) -> Any:
+    """Settings of a class, `quick()` or not, with those that were given. name: of the command."""
+    there = get_type_hints(settings)
+    if unknown := [each for each in given if each not in there]:
+        raise typer.BadParameter(f"{name} has no setting {unknown[0]!r}, only {', '.join(there)}")
+    read = {each: read_setting(value, there[each]) for each, value in given.items()}
+    read = {
+        each: tuple(value) if isinstance(value, list) else value for each, value in read.items()
+    }
+    return dataclasses.replace(settings.quick() if quick else settings(), **read)

@@ -1,0 +1,100 @@
+"""Who takes part: libraries that people use today with their best known settings, and phenes."""
+
+import functools
+import importlib.util
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+from phenes_lab.rivals import Cmaes, Phenes, Pycma, PycmaNoiseHandler, Search, Start
+
+OURS = "phenes"
+BASELINE = "cmaes"  # without noise, what phenes must not be much worse than
+
+
+class Contender(NamedTuple):
+    """search: makes a run from a Start. module: what has to be installed.
+
+    rival: counts among those that phenes is measured against. noiseless: takes part without noise
+    too, where telling x and telling theta are the same. microseconds: rough cost of an evaluation,
+    for the progress bar.
+    """
+
+    about: str
+    module: str
+    microseconds: float
+    search: Callable[..., Search]
+    rival: bool = True
+    noiseless: bool = False
+
+
+def _jax(start: Start, name: str, *options: Any) -> Any:
+    """JAX is not waited for before it is needed."""
+    from phenes_lab import jax_rivals
+
+    return getattr(jax_rivals, name)(start, *options)
+
+
+def _evosax(algorithm: str) -> Callable[..., Search]:
+    return lambda start: _jax(start, "Evosax", algorithm, 100)
+
+
+def _told(search: Callable[..., Search], about: str, *costs: float, **options: Any) -> Any:
+    """The same library told theta, and told x: with what is written behind its name."""
+    theta, x = costs
+    module = {Pycma: "cma", Cmaes: "cmaes"}[search]
+    make = functools.partial
+    return (
+        Contender(f"{about}, told theta", module, theta, make(search, **options), noiseless=True),
+        Contender(f"{about}, told x", module, x, make(search, **options, told_x=True)),
+    )
+
+
+PYCMA, PYCMA_X = _told(Pycma, "pycma, default population", 50, 60)
+PYCMA_100, PYCMA_100_X = _told(Pycma, "pycma, N = 100", 17, 26, popsize=100)
+CMAES, CMAES_X = _told(Cmaes, "cmaes CMA, default population", 30, 30)
+LRA, LRA_X = _told(Cmaes, "cmaes CMA with lr_adapt, default population", 40, 40, lr_adapt=True)
+EVOSAX = Contender("evosax CMA_ES, N = 100, told theta", "evosax", 10, _evosax("CMA_ES"))
+CONTENDERS: dict[str, Contender] = {
+    OURS: Contender("phenes.Optimizer, told x", "phenes", 15, Phenes, False, True),
+    "phenes-theta": Contender(
+        "phenes.Optimizer, told theta: what the realised x is worth",
+        "phenes",
+        15,
+        functools.partial(Phenes, told_x=False),
+        rival=False,
+    ),
+    "paes": Contender(
+        "the paper's PAES, fixed learning rate, N = 100, told x",
+        "phenes",
+        10,
+        lambda start: _jax(start, "Paes"),
+        rival=False,
+    ),
+    "pycma": PYCMA,
+    "pycma-x": PYCMA_X,
+    "pycma-100": PYCMA_100,
+    "pycma-100-x": PYCMA_100_X,
+    "pycma-handler": Contender(
+        "pycma, default population, NoiseHandler, told theta", "cma", 50, PycmaNoiseHandler
+    ),
+    "cmaes": CMAES,
+    "cmaes-x": CMAES_X,
+    "cmaes-lra": LRA,
+    "cmaes-lra-x": LRA_X,
+    "evosax-cma": EVOSAX._replace(noiseless=True),
+    "evosax-snes": EVOSAX._replace(
+        about="evosax SNES, N = 100, told theta", search=_evosax("SNES"), noiseless=True
+    ),
+}
+RIVALS = tuple(name for name, contender in CONTENDERS.items() if contender.rival)
+
+
+def check_installed(names: Iterable[str], table: Mapping[str, Any] = CONTENDERS) -> None:
+    """Say what has to be installed for these contenders before anything is run."""
+    needed = {table[name].module for name in names}
+    missing = sorted(module for module in needed if importlib.util.find_spec(module) is None)
+    if missing:
+        raise ValueError(
+            f"these contenders need {', '.join(missing)}, which are not installed: choose others,"
+            " or pip install -e ./lab"
+        )

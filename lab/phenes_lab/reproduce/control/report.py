@@ -1,0 +1,114 @@
+"""Results -> report.md, report.html and a summary."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from phenes_lab.report import Document, finite, mean_se, number, plus_minus, summary_head
+from phenes_lab.reproduce.control.claims import claims, count
+from phenes_lab.reproduce.control.results import ControlResults
+from phenes_lab.reproduce.control.settings import METHODS, ControlSettings
+
+
+def report(results: ControlResults, out: Path) -> tuple[Path, Path]:
+    s, stem = results.settings, results.name
+    document = Document(f"{s.environment}: ES and PAES with policies in networks")
+    document.text(
+        f"phenes {results.version}. {_what_counts(s)} Seeds are not those with which the defaults"
+        " were chosen."
+    )
+    document.heading("Claims")
+    document.claims(claims(results))
+    document.heading("Learning")
+    document.figure(
+        Path(f"{stem}-learning.png"),
+        "Returns by generation, by episodes and by seconds, without compilation.",
+    )
+    _table(document, results)
+    document.figure(
+        Path(f"{stem}-signal.png"),
+        "The share of the gradient that is signal, estimated without bias in every generation.",
+    )
+    document.sessions(results.sessions, "runs")
+    return document.write(out)
+
+
+def _what_counts(s: ControlSettings) -> str:
+    who = (
+        "the mean policy with its best actions (10 episodes, every 5 generations)"
+        if s.by_mean_policy
+        else "the population, by its mean"
+    )
+    end = (
+        "Runs stop when the mean policy keeps it on 100 episodes."
+        if s.by_mean_policy
+        else "Runs then go on to the next 100 generations."
+    )
+    return (
+        f"The target is a return of {s.target:g} of {who}."
+        f" {'Runs do not stop there.' if s.keep_on else end}"
+    )
+
+
+def _table(document: Document, results: ControlResults) -> None:
+    rows = []
+    for method, runs in results.runs.items():
+        of = f"{results.reached(method)} of {len(runs)}"
+        medians = [
+            float(np.median([getattr(one, what) for one in runs]))
+            for what in ("first", "episodes", "clock")
+        ]
+        each = float(np.mean([one.seconds[-1] / one.population.size for one in runs]))
+        value = plus_minus(*mean_se(results.values(method)))
+        rows.append(
+            [
+                method,
+                METHODS[method].about,
+                of,
+                *(count(m) for m in medians[:2]),
+                number(medians[2]),
+                value,
+                f"{1e3 * each:.0f}",
+            ]
+        )
+    head = [
+        "method",
+        "what it is",
+        "reached",
+        "generations",
+        "episodes",
+        "seconds",
+        "return at the end",
+        "ms a generation",
+    ]
+    document.text(
+        "Medians to the target over seeds; the return at the end is that of the mean policy on 100"
+        " fresh episodes."
+    )
+    document.table(head, rows)
+
+
+def summary(results: ControlResults) -> dict[str, Any]:
+    """What is worth keeping in a few kilobytes of JSON."""
+    return {
+        **summary_head(results.name, results, claims(results)),
+        "methods": {method: _numbers(results, method) for method in results.runs},
+    }
+
+
+def _numbers(results: ControlResults, method: str) -> dict[str, Any]:
+    runs = results.runs[method]
+    return {
+        "about": METHODS[method].about,
+        "seeds": len(runs),
+        "first": [finite(v) for v in results.firsts(method)],
+        "median_first": finite(results.median_first(method)),
+        "episodes": finite(results.episodes(method)),
+        "seconds": finite(float(np.median([one.clock for one in runs]))),
+        "reached": results.reached(method),
+        "solved": results.solved(method),
+        "value": [finite(v) for v in mean_se(results.values(method))],
+        "values": [finite(v) for v in results.values(method)],
+        "generations": [one.population.size for one in runs],
+    }

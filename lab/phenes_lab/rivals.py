@@ -1,0 +1,186 @@
+"""The libraries that people use today, and phenes, behind one interface: a generation at a time,
+from a mean and a step size.
+
+Told theta: tell(theta, f(x)), as a user does who has only intended inputs. Told x: tell(x, f(x)),
+the measured points injected as if they had been asked. The recommended point is the mean of the
+search distribution in both cases, never the luckiest sample.
+"""
+
+import contextlib
+import math
+from collections.abc import Iterator
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from phenes_lab.simulator import Exhausted, World
+
+
+@contextlib.contextmanager
+def lenient() -> Iterator[None]:
+    """evosax relies on promotions that a strict program may have forbidden."""
+    import jax
+
+    with jax.numpy_rank_promotion("allow"), jax.numpy_dtype_promotion("standard"):
+        yield
+
+
+class Start(NamedTuple):
+    """Where a run begins. grown: how many times the population is to be as large as it was in the
+    first run. bounds: [d, 2], of theta.
+    """
+
+    mean: np.ndarray
+    sigma0: float
+    noise: float
+    seed: int
+    grown: int = 1
+    bounds: np.ndarray | None = None
+
+
+class Search(Protocol):
+    """One run of an optimiser."""
+
+    def step(self, world: World) -> None: ...
+
+    def stopped(self) -> bool:
+        """By its own criteria."""
+        ...
+
+    @property
+    def mean(self) -> np.ndarray: ...
+
+    @property
+    def popsize(self) -> int: ...
+
+
+def default_popsize(dim: int) -> int:
+    """Of CMA-ES in the literature and in pycma and cmaes."""
+    return 4 + math.floor(3 * math.log(dim))
+
+
+class Pycma:
+    """cma.CMAEvolutionStrategy. `popsize` None is its default; bounded: told the box."""
+
+    def __init__(
+        self,
+        start: Start,
+        popsize: int | None = None,
+        told_x: bool = False,
+        bounded: bool = False,
+    ):
+        import cma
+
+        n = start.grown * (popsize or default_popsize(start.mean.size))
+        # -10: silent, and no file is looked for; a seed of 0 would mean the clock
+        options: dict[str, Any] = {"popsize": n, "seed": start.seed + 1, "verbose": -10}
+        if bounded and start.bounds is not None:
+            options["bounds"] = start.bounds.T.tolist()
+        self.es, self.told_x = cma.CMAEvolutionStrategy(start.mean, start.sigma0, options), told_x
+
+    def step(self, world: World) -> None:
+        theta = self.es.ask()
+        x, f = world(np.asarray(theta))
+        self.es.tell(list(x) if self.told_x else theta, f.tolist())
+
+    def stopped(self) -> bool:
+        return bool(self.es.stop())
+
+    @property
+    def mean(self) -> np.ndarray:
+        return np.array(self.es.mean)
+
+    @property
+    def popsize(self) -> int:
+        return self.es.popsize
+
+
+class PycmaNoiseHandler(Pycma):
+    """pycma with its NoiseHandler: some of the population is evaluated again; more evaluations and
+    a larger step where ranks change.
+
+    Repeated evaluations are averaged by their mean, since E f is what is wanted; the default, their
+    median, aims at something else.
+    """
+
+    LARGEST = 30  # evaluations of one point, as in pycma's own example
+
+    def __init__(self, start: Start):
+        import cma
+
+        super().__init__(start)
+        self.handler = cma.NoiseHandler(
+            start.mean.size, maxevals=[1, 1, self.LARGEST], aggregate=np.mean, parallel=True
+        )
+
+    def step(self, world: World) -> None:
+        theta, k = self.es.ask(), int(self.handler.evaluations)
+        f = world(np.repeat(theta, k, axis=0))[1].reshape(-1, k).mean(axis=1).tolist()
+        self.es.tell(theta, f)
+        self.es.sigma *= self.handler(
+            theta, f, lambda points: world(np.asarray(points))[1], self.es.ask
+        )
+
+
+class Cmaes:
+    """cmaes.CMA. `popsize` None is its default."""
+
+    def __init__(
+        self, start: Start, popsize: int | None = None, lr_adapt: bool = False, told_x: bool = False
+    ):
+        import cmaes
+
+        n = start.grown * (popsize or default_popsize(start.mean.size))
+        options: dict[str, Any] = {"population_size": n, "seed": start.seed, "lr_adapt": lr_adapt}
+        self.cma = cmaes.CMA(start.mean, start.sigma0, start.bounds, **options)
+        self.told_x = told_x
+
+    def step(self, world: World) -> None:
+        theta = np.array([self.cma.ask() for _ in range(self.cma.population_size)])
+        x, f = world(theta)
+        self.cma.tell(list(zip(x if self.told_x else theta, f.tolist(), strict=True)))
+
+    def stopped(self) -> bool:
+        return self.cma.should_stop()
+
+    @property
+    def mean(self) -> np.ndarray:
+        return self.cma.mean.copy()
+
+    @property
+    def popsize(self) -> int:
+        return self.cma.population_size
+
+
+class Phenes:
+    """phenes.Optimizer with its defaults. It restarts by itself, and when it says that it is done
+    it is.
+    """
+
+    def __init__(self, start: Start, budget: int, told_x: bool = True, popsize: int | None = None):
+        from phenes.inputs import GaussianNoise
+        from phenes.optimizer import Optimizer
+
+        noise: Any = GaussianNoise(start.noise) if start.noise else None
+        options: dict[str, Any] = {"popsize": popsize, "budget": budget, "seed": start.seed}
+        self.opt = Optimizer(start.mean, start.sigma0, noise, bounds=start.bounds, **options)
+        self.told_x, self.left = told_x, budget
+
+    def step(self, world: World) -> None:
+        if self.opt.stop():
+            raise Exhausted
+        theta = self.opt.ask()[: self.left]
+        x, f = world(theta)
+        self.opt.tell(theta, f, realised=x if self.told_x else None)
+        self.left -= len(theta)
+
+    def stopped(self) -> bool:
+        return False
+
+    @property
+    def mean(self) -> np.ndarray:
+        return self.opt.mean
+
+    @property
+    def popsize(self) -> int:
+        return self.opt.popsize
