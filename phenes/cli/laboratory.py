@@ -19,16 +19,17 @@ OF_THE_LAB = {
 def add_commands(app: typer.Typer) -> None:
     """Those that are installed, and for those of the lab that are not a sentence that says how."""
     found = {entry.name: entry for entry in entry_points(group=GROUP)}
-    for name, entry in sorted(found.items()):
-        command = entry.load()
+    anything = {"allow_extra_args": True, "ignore_unknown_options": True}
+    for name in dict.fromkeys([*OF_THE_LAB, *sorted(found)]):
+        if name not in found:
+            about = OF_THE_LAB[name]
+            app.command(name, help=about, context_settings=anything)(_missing(name))
+            continue
+        command = found[name].load()
         if isinstance(command, typer.Typer):
             app.add_typer(command, name=name)
         else:
             app.command(name)(command)
-    anything = {"allow_extra_args": True, "ignore_unknown_options": True}
-    for name, about in OF_THE_LAB.items():
-        if name not in found:
-            app.command(name, help=about, context_settings=anything)(_missing(name))
 
 
 def _missing(name: str) -> Callable[[], None]:

@@ -5,13 +5,10 @@ and no waiting for `--help`.
 import dataclasses
 import json
 import resource
-import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from rich.table import Table
 from typer.testing import CliRunner
 
 import phenes
@@ -120,55 +117,6 @@ def test_interruption_has_its_exit_code_and_no_traceback(capsys, monkeypatch, tm
     assert "Traceback" not in err
 
 
-@dataclasses.dataclass(frozen=True)
-class FakeSettings:
-    samples: int = 1
-    seed: int = 0
-    dims: tuple[int, ...] = (2,)
-    popsize: int = 10
-    repeats: int = 3
-
-    @classmethod
-    def quick(cls):
-        return cls(samples=7)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "settings"),
-    [
-        (["estimators"], FakeSettings()),
-        (["estimators", "--samples", "5", "--seed", "3"], FakeSettings(samples=5, seed=3)),
-        (["estimators", "--quick", "--seed", "3"], FakeSettings(samples=7, seed=3)),
-        (
-            ["generation", "--dims", "4", "--dims", "8", "--popsize", "20", "--repeats", "2"],
-            FakeSettings(dims=(4, 8), popsize=20, repeats=2),
-        ),
-    ],
-)
-def test_bench_passes_settings_on_and_prints_what_comes_back(
-    capsys, monkeypatch, arguments, settings
-):
-    def run(given, progress):
-        progress(2, 2)
-        return [given]
-
-    def table(rows):
-        seen.extend(rows)
-        return Table("column " + "x" * 90)
-
-    seen = []
-    fake = SimpleNamespace(
-        Settings=FakeSettings, run=run, table=table, as_json=lambda rows: {"rows": len(rows)}
-    )
-    monkeypatch.setitem(sys.modules, f"phenes_lab.bench.{arguments[0]}", fake)
-    code, out, err = call(capsys, "bench", *arguments, "--json")
-    assert code == 0
-    assert seen == [settings]
-    assert "column " + "x" * 90 in out
-    assert json.loads(out.splitlines()[-1]) == {"rows": 1}
-    assert "2/2" in err
-
-
 def test_version():
     done = CliRunner().invoke(cli.app, ["--version"])
     assert (done.exit_code, done.stdout) == (0, f"{phenes.__version__}\n")
@@ -181,19 +129,6 @@ COMMANDS = [
     ["reproduce"],
     ["train"],
     ["bench"],
-    *(
-        ["bench", name]
-        for name in (
-            "estimators",
-            "generation",
-            "peers",
-            "robust",
-            "start",
-            "steps",
-            "engineering",
-            "wild",
-        )
-    ),
 ]
 
 

@@ -5,20 +5,20 @@ import json
 
 import pytest
 from phenes_lab.bench import estimators
-from phenes_lab.bench.estimators import Ratio, Row, Settings, cells, measure
+from phenes_lab.bench.estimators import EstimatorsRow, EstimatorsSettings, Ratio, cells, measure
 from rich.console import Console
 
-TINY = Settings(
+TINY = EstimatorsSettings(
     dims=(3,), ratios=(0.5,), samples=16_000, full_dim=None, noise_dim=None, auxiliaries=8
 )
 
 
 @pytest.fixture(scope="module")
-def rows() -> list[Row]:
+def rows() -> list[EstimatorsRow]:
     return estimators.run(TINY)
 
 
-def by_name(rows: list[Row]) -> dict[str, Row]:
+def by_name(rows: list[EstimatorsRow]) -> dict[str, EstimatorsRow]:
     return {row.estimator: row for row in rows}
 
 
@@ -73,7 +73,7 @@ def test_exact_ratios_forgive_rounding_only():
 def test_row_agrees_only_if_all_its_parts_do(rows):
     row = by_name(rows)["genotype"]
     wrong = Ratio(row.score_spread.value, row.score_spread.se, 2 * row.score_spread.theory)
-    assert not Row(**{**row.__dict__, "score_spread": wrong}).agrees
+    assert not EstimatorsRow(**{**row.__dict__, "score_spread": wrong}).agrees
 
 
 def test_the_order_of_variances(rows):
@@ -151,4 +151,4 @@ def test_one_compilation_serves_all_ratios(monkeypatch):
 @pytest.mark.parametrize("wrong", [{"samples": 100}, {"dims": (0,)}, {"ratios": (-1.0,)}])
 def test_misuse_is_a_value_error(wrong):
     with pytest.raises(ValueError, match="must be"):
-        Settings(**wrong)
+        EstimatorsSettings(**wrong)

@@ -6,11 +6,12 @@ import json
 
 import numpy as np
 import pytest
-from phenes_lab import _pinned_pool
-from phenes_lab.bench import peers
-from phenes_lab.bench.peers import contenders, execute, results
-from phenes_lab.bench.peers.settings import Part, Problem, Settings, held_out
-from phenes_lab.contenders import PEERS
+from phenes_lab import contenders
+from phenes_lab.bench.peers import results, tables
+from phenes_lab.bench.peers.run import PEERS, run
+from phenes_lab.bench.peers.settings import Part, PeersSettings, Problem, held_out
+from phenes_lab.contenders import CONTENDERS
+from phenes_lab.driver import conclude
 
 from phenes.store import Store
 
@@ -23,15 +24,15 @@ needs_peers = pytest.mark.skipif(
 class TestSettings:
     def test_the_grid_is_apart_from_the_conditions(self):
         a, b = (
-            Settings(dims=(10,), instances=(1,)),
-            Settings(dims=(40,), instances=(4, 5), peers=("phenes",)),
+            PeersSettings(dims=(10,), instances=(1,)),
+            PeersSettings(dims=(40,), instances=(4, 5), peers=("phenes",)),
         )
         assert a.conditions == b.conditions
         assert a.conditions != dataclasses.replace(a, seeds=6).conditions
-        assert set(a.peers) == set(PEERS)
+        assert set(a.peers) == set(CONTENDERS)
 
     def test_without_noise_only_unimodal_functions_and_no_twins(self):
-        parts = Settings(sigmas=(0.0,)).parts
+        parts = PeersSettings(sigmas=(0.0,)).parts
         assert {p.problem.function for p in parts} == set(range(1, 15)) - {3, 4}
         assert {p.peer for p in parts} == {
             "phenes",
@@ -51,7 +52,7 @@ class TestSettings:
         assert [i for i in range(1, 7) if held_out(i)] == [4, 5, 6]
 
     def test_checkpoints_end_with_the_budget(self):
-        grid = Settings(budget=50, checkpoints=10).checkpoint_grid(4)
+        grid = PeersSettings(budget=50, checkpoints=10).checkpoint_grid(4)
         assert (grid[0], grid[-1]) == (16, 200)
         assert np.all(np.diff(grid) > 0)
 
@@ -68,15 +69,15 @@ class TestSettings:
     )
     def test_misuse_is_named(self, wrong, said):
         with pytest.raises(ValueError, match=said):
-            Settings(**wrong)
+            PeersSettings(**wrong)
 
     def test_a_library_that_is_not_there(self, monkeypatch, tmp_path):
         monkeypatch.setattr(contenders.importlib.util, "find_spec", lambda name: None)
-        with pytest.raises(ValueError, match="the peers need cma, cmaes, evosax"):
-            execute.run(Settings(peers=("pycma", "cmaes", "evosax-cma")), tmp_path)
+        with pytest.raises(ValueError, match="contenders need cma, cmaes, evosax"):
+            run(PeersSettings(peers=("pycma", "cmaes", "evosax-cma")), tmp_path)
 
 
-TINY = Settings(
+TINY = PeersSettings(
     dims=(3,),
     sigmas=(0.1,),
     functions=(1, 6),
@@ -90,12 +91,10 @@ TINY = Settings(
 
 
 @pytest.fixture(scope="module")
-def tiny(tmp_path_factory):
-    """From settings to report, on two processes."""
+def tiny(inline_module, tmp_path_factory):
+    """From settings to report."""
     out, calls = tmp_path_factory.mktemp("peers"), []
-    path = peers.run(
-        TINY, out, progress=lambda done, total: calls.append((done, total)), processes=2
-    )
+    path, _ = run(TINY, out, progress=lambda done, total: calls.append((done, total)))
     return path, calls
 
 
@@ -127,8 +126,9 @@ class TestEndToEnd:
         assert (out / "peers-profile.png").read_bytes()[:4] == b"\x89PNG"
         assert (out / "report.html").exists()
         with Store(tiny[0]) as store:
-            summary = json.loads(json.dumps(peers.summary(store), allow_nan=False))
-            assert peers.table(store).row_count == 2
+            assert tables.table(results.load(store)).row_count == 2
+        summary = json.loads((out / "summary.json").read_text())
+        assert summary["benchmark"] == "peers"
         assert [group["held_out"] for group in summary["groups"]] == [False, True]
         assert all(
             sum(group[w] for w in ("win", "tie", "loss", "none")) == 2
@@ -136,91 +136,71 @@ class TestEndToEnd:
         )
         assert summary["rivals"] == ["pycma-x", "cmaes"]
 
-    def test_resume_adds_what_is_asked_and_keeps_the_rest(self, tiny, tmp_path, monkeypatch):
-        given = self.spy(monkeypatch)
+    def test_resume_adds_what_is_asked_and_keeps_the_rest(self, tiny, tmp_path, inline):
         path = tmp_path / tiny[0].name
         path.write_bytes(tiny[0].read_bytes())
         more = dataclasses.replace(
             TINY, functions=(1, 2), instances=(4,), peers=("phenes", "cmaes")
         )
-        peers.run(more, tmp_path, resume=True, processes=1)
-        assert {t[0] for t in given if isinstance(t[1], Part)} == {
+        run(more, tmp_path, resume=True)
+        assert {t[0] for t in inline.given if isinstance(t[1], Part)} == {
             "d3/s0.1/f02/i4/phenes",
             "d3/s0.1/f02/i4/cmaes",
         }
-        assert [t[0].key for t in given if not isinstance(t[1], Part)] == ["d3/s0.1/f02/i4"]
+        assert [t[0].key for t in inline.given if not isinstance(t[1], Part)] == ["d3/s0.1/f02/i4"]
         with Store(path) as store:
             assert len(results.load(store).problems) == 5
 
-    def test_one_contender_is_run_again(self, tiny, tmp_path, monkeypatch):
+    def test_one_contender_is_run_again(self, tiny, tmp_path, inline):
         path = tmp_path / tiny[0].name
         path.write_bytes(tiny[0].read_bytes())
-        given = self.spy(monkeypatch)
         only = dataclasses.replace(TINY, functions=(1,), instances=(4,))
-        peers.run(only, tmp_path, resume=True, renew=("phenes",), processes=1)
-        assert [t[0] for t in given if isinstance(t[1], Part)] == ["d3/s0.1/f01/i4/phenes"]
+        run(only, tmp_path, resume=True, renew=("phenes",))
+        assert [t[0] for t in inline.given if isinstance(t[1], Part)] == ["d3/s0.1/f01/i4/phenes"]
         with Store(path) as store:
             loaded = results.load(store)
         # its old results, on other problems, are no longer those of its last run
         assert [p.key for p in loaded.problems if "phenes" in loaded.parts[p]] == ["d3/s0.1/f01/i4"]
         assert len(loaded.problems) == 4
 
-    def test_all_of_them_again_under_other_conditions(self, tiny, tmp_path, monkeypatch):
+    def test_all_of_them_again_under_other_conditions(self, tiny, tmp_path, inline):
         path = tmp_path / tiny[0].name
         path.write_bytes(tiny[0].read_bytes())
-        self.spy(monkeypatch)
         other = dataclasses.replace(
             TINY, functions=(1,), instances=(4,), peers=("phenes", "cmaes"), seeds=1
         )
-        peers.run(other, tmp_path, resume=True, renew=other.peers)
+        run(other, tmp_path, resume=True, renew=other.peers)
         with Store(path) as store:
             loaded = results.load(store)
         assert [p.key for p in loaded.problems] == ["d3/s0.1/f01/i4"]
         assert loaded.conditions["seeds"] == 1
 
-    def test_reports_run_nothing(self, tiny, tmp_path, monkeypatch):
-        monkeypatch.setattr(_pinned_pool, "each", lambda *_: pytest.fail("something was run"))
+    def test_reports_run_nothing(self, tiny, tmp_path, inline):
         with Store(tiny[0]) as store:
-            peers.report(store, tmp_path)
-        assert "Score" in (tmp_path / "report.md").read_text()
+            conclude(PEERS, store, tmp_path)
+        assert not inline.given
+        for file in ("report.md", "summary.json"):
+            assert (tmp_path / file).read_text() == (tiny[0].parent / file).read_text()
 
     def test_other_conditions_cannot_be_resumed(self, tiny):
         with pytest.raises(ValueError, match="seeds was 2 and is now 3"):
-            peers.run(dataclasses.replace(TINY, seeds=3), tiny[0].parent, resume=True)
+            run(dataclasses.replace(TINY, seeds=3), tiny[0].parent, resume=True)
 
     def test_renew_of_somebody_else(self, tmp_path):
         with pytest.raises(ValueError, match=r"renew must be among the peers phenes, .* got pycma"):
-            peers.run(TINY, tmp_path, renew=("pycma",))
+            run(TINY, tmp_path, renew=("pycma",))
 
-    def test_what_fails_is_named_and_the_rest_kept(self, tmp_path, monkeypatch):
-        def each(compute, tasks, n):
-            for task in tasks:
-                failed = isinstance(task[1], Part) and task[1].peer == "cmaes"
-                yield _pinned_pool.Done(
-                    task,
-                    None if failed else compute(task),
-                    "Traceback\nKeyError: 'x'" if failed else None,
-                    0.1,
-                )
-
-        monkeypatch.setattr(_pinned_pool, "each", each)
+    def test_what_fails_is_named_and_the_rest_kept(self, tmp_path, inline):
+        inline.fails = lambda task: (
+            "Traceback\nKeyError: 'x'"
+            if isinstance(task[1], Part) and task[1].peer == "cmaes"
+            else None
+        )
         few = dataclasses.replace(TINY, functions=(1,), instances=(4,), peers=("phenes", "cmaes"))
         with pytest.raises(RuntimeError, match=r"d3/s0.1/f01/i4/cmaes failed .*KeyError"):
-            peers.run(few, tmp_path)
-        with Store(tmp_path / peers.FILE) as store:
+            run(few, tmp_path)
+        with Store(tmp_path / "peers.db") as store:
             assert {about.experiment: about.status for about in store.runs()} == {
                 "peers/phenes": "done",
                 "peers/cmaes": "failed",
             }
-
-    @staticmethod
-    def spy(monkeypatch):
-        """What is given to _pinned_pool, computed here and now."""
-        given = []
-
-        def each(compute, tasks, n):
-            given.extend(tasks)
-            yield from (_pinned_pool.Done(task, compute(task), None, 0.1) for task in tasks)
-
-        monkeypatch.setattr(_pinned_pool, "each", each)
-        return given

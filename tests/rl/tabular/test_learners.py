@@ -4,7 +4,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from phenes_lab.bench import steps
 
 from phenes import estimators, loop
 from phenes._trees import replace
@@ -115,18 +114,3 @@ def test_every_learner_climbs_on_the_small_problem(make):
     learner = make(mdp.TABLE)
     values = learn(mdp.TABLE, learner, 3, 150)
     assert values[:, -1].mean() > float(tabular.value(mdp.TABLE, np.full((3, 2), 0.5)))
-
-
-def test_compiled_steps_are_many_times_as_fast_as_gymnasium():
-    """In one run, the fastest of several of both. `phenes bench steps` shows over 50 on a calm
-    machine; here others may be at work.
-    """
-    settings = steps.Settings(
-        environments=("FrozenLake-v1",), popsizes=(1000,), loop=4000, repeats=5
-    )
-    code = "import json\nfrom phenes_lab.bench import steps\nSettings = steps.Settings\n"
-    data = measured(code + f"print(json.dumps(steps.as_json(steps.run({settings!r}))['rows']))")
-    rows = [steps.Row(**row) for row in data]
-    assert rows[0].ratio >= 15, rows
-    assert steps.as_json(rows)["rows"][0]["environment"] == "FrozenLake-v1"
-    assert steps.table(rows).row_count == 1

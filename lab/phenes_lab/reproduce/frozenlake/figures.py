@@ -41,7 +41,11 @@ LABELS = {
     "ES-softmax": "ES, softmax",
     "PAES-free": "PAES, natural, S free",
 }
-STYLE: dict[Any, Any] = SMALL | {"legend.frameon": True, "legend.framealpha": 0.8, "legend.edgecolor": "none"}
+STYLE: dict[Any, Any] = SMALL | {
+    "legend.frameon": True,
+    "legend.framealpha": 0.8,
+    "legend.edgecolor": "none",
+}
 SHOWN = 250  # generations of the learning curves, as in the paper
 VALUE = "exact value of the greedy policy"
 

@@ -9,8 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 import pytest
-from phenes_lab.bench import generation
-from phenes_lab.bench.speed.generation import REFERENCE, Row, Settings, ours
+from phenes_lab.bench.speed import generation
+from phenes_lab.bench.speed.generation import REFERENCE, GenerationRow, GenerationSettings, ours
 from phenes_lab.bench.speed.generation.growth import compile_generation
 from phenes_lab.bench.speed.generation.pieces import repeated, timed_pieces
 from phenes_lab.bench.speed.generation.rows import Timed
@@ -20,28 +20,29 @@ from rich.console import Console
 import phenes
 from tests.optimised import measured
 
-pytestmark = pytest.mark.machine
-
 N = 100
-SMALL = Settings(dims=(40,), popsize=N, repeats=5, pieces_dims=(), scaling_dims=(), full_dims=())
+SMALL = GenerationSettings(
+    dims=(40,), popsize=N, repeats=5, pieces_dims=(), scaling_dims=(), full_dims=()
+)
 
 
 @pytest.fixture(scope="module")
-def rows() -> list[Row]:
+def rows() -> list[GenerationRow]:
     code = f"""
 import json
-from phenes_lab.bench import generation
-from phenes_lab.bench.speed.generation import Settings
+from phenes_lab.bench.speed import generation
+from phenes_lab.bench.speed.generation import GenerationSettings
 print(json.dumps(generation.as_json(generation.run({SMALL!r}))["rows"]))
 """
-    return [Row(**row) for row in measured(code)]
+    return [GenerationRow(**row) for row in measured(code)]
 
 
 @pytest.fixture(scope="module")
-def growth() -> list[Row]:
+def growth() -> list[GenerationRow]:
     return generation.scaling(dims=(500, 2000), full_dims=(50, 100), popsize=N, repeats=1)
 
 
+@pytest.mark.machine
 def test_every_contender_has_a_time_and_a_ratio(rows):
     assert len(rows) == 10
     for row in rows:
@@ -92,6 +93,7 @@ def test_a_missing_peer_is_a_row_that_says_so(monkeypatch):
     generation.table(rows)
 
 
+@pytest.mark.machine
 @pytest.mark.parametrize(("module", "name"), [("cma", "pycma"), ("cmaes", "cmaes")])
 def test_a_generation_costs_at_most_a_fifth_of_the_peers(module, name, rows):
     """N = 100, d = 40, float64, compiled loop; median of the ratios of interleaved rounds."""
@@ -136,6 +138,7 @@ def test_memory_grows_as_the_families_promise(growth):
     assert memory["full search", 100] <= 6 * N * 100**2 * 8
 
 
+@pytest.mark.machine
 def test_the_pieces_are_not_hoisted_out_of_their_loops():
     """Twice the generations take about twice the time: nothing is computed once and for all."""
     x = jnp.ones((200, 200))
@@ -183,4 +186,4 @@ def test_ask_and_tell_compile_once():
 @pytest.mark.parametrize("wrong", [{"popsize": 1}, {"repeats": 0}])
 def test_misuse_is_a_value_error(wrong):
     with pytest.raises(ValueError, match="must be at least"):
-        Settings(**wrong)
+        GenerationSettings(**wrong)

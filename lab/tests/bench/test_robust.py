@@ -5,27 +5,20 @@ import json
 
 import numpy as np
 import pytest
-from phenes_lab import _pinned_pool
 from phenes_lab.bench import robust
-from phenes_lab.bench.robust import CONTENDERS, Settings, Task
+from phenes_lab.bench.robust import CONTENDERS, RobustSettings, Task
 from rich.console import Console
 
 from phenes.problems.robust import ROBUST, SINE
 
-TINY = Settings(seeds=3, evaluations=(20, 100, 400))
+TINY = RobustSettings(seeds=3, evaluations=(20, 100, 400))
 
 
 @pytest.fixture(scope="module")
-def rows():
+def rows(inline_module):
     pytest.importorskip("cmaes")
     calls = []
-
-    def here(compute, tasks, n):
-        yield from (_pinned_pool.Done(task, compute(task), None, 0.1) for task in tasks)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_pinned_pool, "each", here)  # other processes are tried elsewhere
-        rows = robust.run(TINY, lambda done, total: calls.append((done, total)))
+    rows = robust.run(TINY, lambda done, total: calls.append((done, total)))
     assert calls == [(k, 24) for k in range(25)]
     return rows
 
@@ -57,7 +50,7 @@ def test_regret_is_that_of_what_was_known(monkeypatch):
     monkeypatch.setattr(
         type(SINE), "regret", lambda self, points: seen.append(points) or np.zeros(len(points))
     )
-    robust.regrets(Settings(seeds=1, evaluations=(1, 3, 4)), Task(0, "cmaes"))
+    robust.regrets(RobustSettings(seeds=1, evaluations=(1, 3, 4)), Task(0, "cmaes"))
     points = seen[0]
     np.testing.assert_array_equal(points[0], points[1])
     assert points[2] != points[1]
@@ -79,4 +72,4 @@ def test_json_and_table(rows):
 )
 def test_misuse_is_named(wrong, said):
     with pytest.raises(ValueError, match=said):
-        Settings(**wrong)
+        RobustSettings(**wrong)

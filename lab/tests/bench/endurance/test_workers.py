@@ -4,14 +4,15 @@ machines are busy.
 
 import numpy as np
 import pytest
-from phenes_lab.bench import asynchronous, workers
-
-pytestmark = pytest.mark.machine
+from phenes_lab.bench.endurance import asynchronous, workers
 
 
+@pytest.mark.machine
 def test_the_table_of_engines():
     rows = workers.run(
-        workers.Settings(popsize=4, few=2, short=0.0, long=0.001, repeats=1, engines=("loky",))
+        workers.WorkersSettings(
+            popsize=4, few=2, short=0.0, long=0.001, repeats=1, engines=("loky",)
+        )
     )
     assert [row.engine for row in rows] == ["1 process", "loky"]
     assert all(
@@ -19,25 +20,25 @@ def test_the_table_of_engines():
         for row in rows
     )
     assert workers.table(rows).row_count == 2
-    assert (
-        workers.as_json([workers.Row("ray", np.nan, np.nan, np.nan)])["rows"][0]["speedup"] is None
-    )
+    said = workers.as_json([workers.WorkersRow("ray", np.nan, np.nan, np.nan)])
+    assert (said["benchmark"], said["rows"][0]["speedup"]) == ("workers", None)
 
 
 def test_not_waiting_saves_time_on_a_simulated_clock():
     """With ten workers and a population of ten, generations wait for the slowest of ten: fixed
     seeds, no clock of this machine.
     """
-    settings = asynchronous.Settings(dim=5, workers=(10,), seeds=3, budget=1500)
+    settings = asynchronous.AsynchronousSettings(dim=5, workers=(10,), seeds=3, budget=1500)
     rows = asynchronous.run(settings)
     assert all(row.reached == 3 for row in rows)
     assert all(row.time < 1 for row in rows)
     assert asynchronous.table(rows).row_count == 3
+    assert asynchronous.as_json(rows)["benchmark"] == "asynchronous"
 
 
 def test_one_worker_waits_for_nobody():
     """The same evaluations follow each other: evaluations and time go together."""
     ends = asynchronous.solve(
-        asynchronous.Function(np.ones(3)), 1, 0, asynchronous.Settings(), False
+        asynchronous.Function(np.ones(3)), 1, 0, asynchronous.AsynchronousSettings(), False
     )
     assert np.isfinite(ends).all()

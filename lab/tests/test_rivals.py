@@ -5,12 +5,12 @@ import importlib.util
 
 import numpy as np
 import pytest
-from phenes_lab.bench.peers import part
-from phenes_lab.bench.peers.settings import Part, Problem, Settings
-from phenes_lab.contenders import OURS, PEERS
+from phenes_lab.bench.peers import compute
+from phenes_lab.bench.peers.settings import Part, PeersSettings, Problem
+from phenes_lab.contenders import CONTENDERS, OURS
 from phenes_lab.restarts import Restarts
 from phenes_lab.rivals import Cmaes, Phenes, Pycma, PycmaNoiseHandler, Start
-from phenes_lab.simulator import Exhausted, World
+from phenes_lab.simulator import Exhausted, World, gaussian
 
 needs_peers = pytest.mark.skipif(
     any(importlib.util.find_spec(m) is None for m in ("cma", "cmaes", "evosax")),
@@ -24,15 +24,15 @@ def sphere(x):
 
 @needs_peers
 class TestContenders:
-    @pytest.mark.parametrize("name", PEERS)
+    @pytest.mark.parametrize("name", CONTENDERS)
     def test_each_of_them_optimises(self, name):
         """The sphere in three dimensions: the gap to the optimum falls to a twentieth, for the
         paper's small steps it only falls.
         """
-        settings = Settings(
+        settings = PeersSettings(
             seeds=2, budget=500, checkpoints=8, draws=256, start=3.0, sigma0=1.0, peers=(name,)
         )
-        record = part.compute(settings, Part(Problem(3, 0.1, 1, 4), name))
+        record = compute.compute(settings, Part(Problem(3, 0.1, 1, 4), name))
         assert record["F"].shape == record["evaluations"].shape == (2, 8)
         assert record["points"].shape == (2, 8, 3)
         assert np.all(record["evaluations"][:, -1] > 1400 if name != OURS else True)
@@ -42,23 +42,23 @@ class TestContenders:
         assert np.all(record["overhead"] > 0)
 
     def test_the_same_seed_gives_the_same_run(self):
-        settings = Settings(seeds=1, budget=100, checkpoints=4, draws=64)
+        settings = PeersSettings(seeds=1, budget=100, checkpoints=4, draws=64)
         for name in ("phenes", "cmaes-x", "evosax-snes"):
-            a, b = (part.compute(settings, Part(Problem(3, 0.1, 8, 4), name)) for _ in range(2))
+            a, b = (compute.compute(settings, Part(Problem(3, 0.1, 8, 4), name)) for _ in range(2))
             np.testing.assert_array_equal(a["points"], b["points"])
 
     def test_all_start_at_the_same_place(self):
-        settings = Settings(seeds=3)
+        settings = PeersSettings(seeds=3)
         for problem in (Problem(3, 0.1, 1, 1), Problem(3, 0.5, 20, 4)):
-            starts = [part.start(settings, problem, seed) for seed in range(3)]
+            starts = [compute.start(settings, problem, seed) for seed in range(3)]
             np.testing.assert_array_equal(
-                starts[1], part.start(settings, Problem(3, 0.01, 2, 2), 1)
+                starts[1], compute.start(settings, Problem(3, 0.01, 2, 2), 1)
             )
             assert np.all(np.abs(starts) <= 4)
 
     @pytest.mark.parametrize("told_x", [True, False])
     def test_what_is_told(self, told_x, monkeypatch):
-        world, seen = World(sphere, 0.5, 1000, np.random.default_rng(0)), {}
+        world, seen = World(gaussian(sphere, 0.5, np.random.default_rng(0)), 1000), {}
         realised = []
         real_call = World.__call__
         monkeypatch.setattr(
@@ -89,7 +89,7 @@ class TestContenders:
     @pytest.mark.parametrize("told_x", [True, False])
     def test_phenes_is_told_x_or_not(self, told_x):
         world, search = (
-            World(sphere, 0.5, 1000, np.random.default_rng(0)),
+            World(gaussian(sphere, 0.5, np.random.default_rng(0)), 1000),
             Phenes(Start(np.zeros(3), 1.0, 0.5, 0), 1000, told_x),
         )
         seen, tell = [], search.opt.tell
@@ -101,12 +101,8 @@ class TestContenders:
         np.testing.assert_array_equal(search.mean, search.opt.result.x)
 
     def test_evaluations_of_the_noise_handler_are_counted(self):
-        world = World(
-            lambda x: np.random.default_rng(len(x)).standard_normal(len(x)),
-            0.5,
-            100_000,
-            np.random.default_rng(0),
-        )
+        blind = lambda x: np.random.default_rng(len(x)).standard_normal(len(x))  # noqa: E731
+        world = World(gaussian(blind, 0.5, np.random.default_rng(0)), 100_000)
         search = PycmaNoiseHandler(Start(np.zeros(3), 1.0, 0.5, 0))
         for _ in range(60):
             search.step(world)
@@ -140,7 +136,7 @@ class Scripted:
 class TestRestarts:
     def run(self, generations, **options):
         made = []
-        world = World(sphere, 0.1, 10**6, np.random.default_rng(0))
+        world = World(gaussian(sphere, 0.1, np.random.default_rng(0)), 10**6)
         make = lambda start: made.append(start) or Scripted(start, **options)  # noqa: E731
         rng = np.random.default_rng(3)
         search = Restarts(make, Start(np.full(2, 1.0), 2.0, 0.1, 7), lambda: rng.uniform(-4, 4, 2))
@@ -178,7 +174,7 @@ class TestRestarts:
 
     @needs_peers
     def test_cmaes_is_started_again_when_it_has_converged(self):
-        world = World(sphere, 0.0, 6000, np.random.default_rng(0))
+        world = World(gaussian(sphere, 0.0, np.random.default_rng(0)), 6000)
         search = Restarts(Cmaes, Start(np.full(2, 1.0), 1.0, 0.0, 0), lambda: np.full(2, 3.0))
         with contextlib.suppress(Exhausted):
             while True:

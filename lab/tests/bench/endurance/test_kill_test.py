@@ -10,37 +10,42 @@ import sys
 
 import numpy as np
 import pytest
-from phenes_lab.bench import survive
-from phenes_lab.bench.endurance.kill_test import program, rounds
+from phenes_lab.bench.endurance.kill_test import program, tables
+from phenes_lab.bench.endurance.kill_test import run as rounds
+from phenes_lab.bench.endurance.kill_test.report import write
+from phenes_lab.bench.endurance.kill_test.settings import KillTestSettings, Round
 
-pytestmark = pytest.mark.machine
 
-
-def test_a_run_survives():
-    done = survive.run(survive.Settings(kills=3, engines=("loky",), budget=120, pause=0.2, seed=0))
+@pytest.mark.machine
+def test_a_run_survives(tmp_path):
+    settings = KillTestSettings(kills=3, engines=("loky",), budget=120, pause=0.2)
+    done = rounds.run(settings, tmp_path).results
     assert sum(r.kills for r in done) == 3
     assert sum(r.of_program for r in done) >= 1
     for r in done:
         assert r.same, "the same final state as undisturbed"
         assert (r.lost, r.doubled, r.repeated) == (0, 0, 0)
-    assert survive.as_json(done)["survived"]
-    assert survive.table(done).row_count == 1
+    summary = json.loads((tmp_path / "summary.json").read_text())
+    assert (summary["benchmark"], summary["survived"]) == ("survive", True)
+    assert tables.table(done).row_count == 1
+    again = rounds.run(settings, tmp_path, resume=True).results
+    assert [(r.kills, r.same) for r in again] == [(r.kills, r.same) for r in done]
 
 
 def test_the_judge_sees_what_was_evaluated_again(tmp_path):
     path, log = tmp_path / "run.db", tmp_path / "log"
     program.solve(1, 48, str(log), checkpoint=path)
     lines = rounds._lines(log)
-    fine = rounds._judge(rounds.Round("loky", 1), path, lines, 48)
+    fine = rounds._judge(Round("loky", 1), path, lines, 48)
     assert fine.survived
     points = {line.split()[2] for line in lines}
     assert (
         rounds._judge(
-            rounds.Round("loky", 1, kept=[(len(lines), points)]), path, [*lines, lines[0]], 48
+            Round("loky", 1, kept=[(len(lines), points)]), path, [*lines, lines[0]], 48
         ).repeated
         == 1
     )
-    other = rounds._judge(rounds.Round("loky", 1), path, lines, 60)
+    other = rounds._judge(Round("loky", 1), path, lines, 60)
     assert other.lost == 12
     assert not other.same, (
         "a run that was verified at its end and goes on is not the run that had the longer budget"
@@ -54,10 +59,11 @@ def test_the_judge_sees_what_was_lost(tmp_path):
     program.solve(1, 48, str(log), checkpoint=path)
     with sqlite3.connect(path) as file:  # the third generation never came to the file
         file.execute("DELETE FROM parts WHERE key >= '00000002'")
-    short = rounds._judge(rounds.Round("loky", 1), path, rounds._lines(log), 48)
+    short = rounds._judge(Round("loky", 1), path, rounds._lines(log), 48)
     assert (short.lost, short.same, short.survived) == (24, True, False)
 
 
+@pytest.mark.machine
 def test_only_the_process_that_was_seen_is_killed(tmp_path):
     """The number of a process that has ended may be given to another."""
     log, rng = tmp_path / "log", np.random.default_rng(0)
@@ -72,21 +78,16 @@ def test_only_the_process_that_was_seen_is_killed(tmp_path):
 
 def test_the_report(tmp_path):
     done = [
-        rounds.Round("loky", 0, 3, 2, interrupted=4, same=True),
-        rounds.Round("ray", 1, 1, 1, lost=1, same=True),
+        Round("loky", 0, 3, 2, interrupted=4, same=True),
+        Round("ray", 1, 1, 1, lost=1, same=True),
     ]
-    survive.write(tmp_path, survive.Settings(kills=7), done)
+    write(tmp_path, KillTestSettings(kills=7), done)
     page = (tmp_path / "report.md").read_text()
     assert "1 of 2 runs did not survive" in page
     assert "| all | 2 | 4 | 3 | 4 | 1 | 0 | 0 | 2 of 2 |" in page
     assert json.loads((tmp_path / "summary.json").read_text())["kills"] == 7
-    assert survive.read(tmp_path, survive.Settings(kills=9)) == done
-    with pytest.raises(ValueError, match="other settings"):
-        survive.read(tmp_path, survive.Settings(budget=48))
-    enough = survive.Settings(kills=4, engines=("loky", "ray"), budget=48)
-    assert survive.run(enough, before=done) == done, "both have had their share"
 
 
 def test_misuse():
     with pytest.raises(ValueError, match=r"engines must be of loky, dask, ray, got spark"):
-        survive.Settings(engines=("spark",))
+        KillTestSettings(engines=("spark",))

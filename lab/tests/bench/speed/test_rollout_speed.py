@@ -6,19 +6,17 @@ import json
 import jax
 import numpy as np
 import pytest
-from phenes_lab.bench import rollouts
-from phenes_lab.bench.speed.rollout_speed import Settings
+from phenes_lab.bench.speed import rollout_speed
+from phenes_lab.bench.speed.rollout_speed import RolloutSpeedSettings
 from rich.console import Console
 
-pytestmark = pytest.mark.machine
-
-SMALL = Settings(environments=("CartPole-v1",), popsize=6, limit=40, repeats=1)
+SMALL = RolloutSpeedSettings(environments=("CartPole-v1",), popsize=6, limit=40, repeats=1)
 
 
 @pytest.fixture(scope="module")
 def rows():
     calls = []
-    rows = rollouts.run(SMALL, lambda done, total: calls.append((done, total)))
+    rows = rollout_speed.run(SMALL, lambda done, total: calls.append((done, total)))
     assert calls == [(0, 2), (1, 2), (2, 2)]
     return rows
 
@@ -36,21 +34,21 @@ def test_steps_are_counted_until_the_last_episode_has_ended():
     from phenes.rl import rollouts as ours
 
     with jax.enable_x64(False):
-        job = rollouts._job(SMALL, ours.spaces("CartPole-v1"), "untrained", 40)
-        counted, taken = rollouts._synchronous(job)()
+        job = rollout_speed._job(SMALL, ours.spaces("CartPole-v1"), "untrained", 40)
+        counted, taken = rollout_speed._synchronous(job)()
     assert counted <= taken
     assert taken % 6 == 0
     assert np.asarray(job.theta).dtype == np.float32
 
 
 def test_json_and_table(rows):
-    data = rollouts.as_json(rows)
+    data = rollout_speed.as_json(rows)
     assert json.loads(json.dumps(data)) == data
     console = Console(width=200, record=True, file=io.StringIO())
-    console.print(rollouts.table(rows))
+    console.print(rollout_speed.table(rows))
     assert "balancing" in console.export_text()
 
 
 def test_misuse_is_a_value_error():
     with pytest.raises(ValueError, match="repeats must be"):
-        Settings(repeats=0)
+        RolloutSpeedSettings(repeats=0)

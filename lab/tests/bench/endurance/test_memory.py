@@ -3,37 +3,40 @@ evaluations.
 """
 
 import pytest
-from phenes_lab.bench import memory
+from phenes_lab.bench.endurance import memory
 
 from tests.optimised import measured
 
-pytestmark = pytest.mark.machine
 
-
+@pytest.mark.machine
 def test_a_short_run_is_measured_in_a_process_of_its_own():
     (row,) = memory.run(
-        memory.Settings(marks=(40, 80), kinds=("with a checkpoint",), dim=2, popsize=20)
+        memory.MemorySettings(marks=(40, 80), kinds=("with a checkpoint",), dim=2, popsize=20)
     )
     assert row.evaluations == (40, 80)
     assert all(20 < size < 5000 for size in row.megabytes)
     assert memory.table([row]).row_count == 1
-    assert set(memory.as_json([row])["rows"][0]["megabytes"]) == {"40", "80"}
+    said = memory.as_json([row])
+    assert said["benchmark"] == "memory"
+    assert set(said["rows"][0]["megabytes"]) == {"40", "80"}
 
 
+@pytest.mark.machine
 def test_what_is_held_is_seen():
     """In a fresh process: this one may have free pages left from earlier tests."""
     grown = measured(
-        "import numpy as np; from phenes_lab.bench import memory; before = memory.resident(); held ="
-        " np.ones(100_000_000 // 8);print(memory.resident() - before)"
+        "import numpy as np; from phenes_lab.bench.endurance import memory;"
+        " before = memory.resident(); held = np.ones(100_000_000 // 8);"
+        " print(memory.resident() - before)"
     )
     assert 90 < grown < 130
 
 
 def test_ask_and_tell_passes_all_marks():
-    found = memory.measure("ask and tell", memory.Settings(marks=(20, 60), dim=2, popsize=20))
+    found = memory.measure("ask and tell", memory.MemorySettings(marks=(20, 60), dim=2, popsize=20))
     assert [mark for mark, _ in found] == [20, 60]
 
 
 def test_misuse():
     with pytest.raises(ValueError, match="kinds must be of in memory"):
-        memory.Settings(kinds=("on tape",))
+        memory.MemorySettings(kinds=("on tape",))

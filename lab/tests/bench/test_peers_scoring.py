@@ -1,16 +1,13 @@
-"""F with common random numbers, the world, evaluations to targets, and verdicts on made-up
-results.
-"""
+"""F with common random numbers, evaluations to targets, and verdicts on made-up results."""
 
 import math
 
 import jax
 import numpy as np
 import pytest
-from phenes_lab.bench.peers import objective, results, verdicts
-from phenes_lab.bench.peers.settings import Problem, Settings
+from phenes_lab.bench.peers import objective, results, scoring
+from phenes_lab.bench.peers.settings import PeersSettings, Problem
 from phenes_lab.contenders import OURS
-from phenes_lab.simulator import Exhausted, Record, World
 
 from phenes import problems
 
@@ -22,7 +19,7 @@ def sphere(x):
 class TestObjective:
     @pytest.mark.parametrize("n", [1, 33])
     def test_populations_of_any_size(self, n):
-        f = objective.Objective(Problem(4, 0.1, 15, 3), Settings())
+        f = objective.Objective(Problem(4, 0.1, 15, 3), PeersSettings())
         bbob = problems.bbob(15, 4, 3)
         x = np.random.default_rng(0).uniform(-4, 4, (n, 4))
         np.testing.assert_allclose(f(x), np.asarray(jax.vmap(bbob)(x)) - bbob.f_opt, rtol=1e-12)
@@ -30,14 +27,14 @@ class TestObjective:
     def test_one_program_serves_all_instances(self):
         objective._population.cache_clear()
         for instance in (1, 2, 5):
-            objective.Objective(Problem(3, 0.1, 21, instance), Settings())(np.zeros((5, 3)))
+            objective.Objective(Problem(3, 0.1, 21, instance), PeersSettings())(np.zeros((5, 3)))
         assert objective._population(21, 3)._cache_size() == 1
 
     def test_smoothed_sphere_is_known(self):
         """E |x - o|^2 = |theta - o|^2 + d sigma^2; in antithetic pairs only the mean of |z|^2 errs,
         and not in differences.
         """
-        f = objective.Objective(Problem(5, 0.3, 1, 4), Settings(draws=4000))
+        f = objective.Objective(Problem(5, 0.3, 1, 4), PeersSettings(draws=4000))
         points = np.random.default_rng(1).uniform(-4, 4, (21, 5))
         exact = sphere(points - f.optimum) + 5 * 0.09
         se = 0.09 * math.sqrt(2 * 5 / 2000)
@@ -54,48 +51,19 @@ class TestObjective:
         """
         problem, points = Problem(3, 0.5, 15, 4), np.array([[0.5, 0.5, 0.5]])
         each = [
-            objective.Objective(problem, Settings(draws=512, seed=s)).compared(points, np.zeros(3))
+            objective.Objective(problem, PeersSettings(draws=512, seed=s)).compared(
+                points, np.zeros(3)
+            )
             for s in range(40)
         ]
         differences, se = np.array(each)[:, :, 0].T
         assert np.std(differences) == pytest.approx(np.mean(se), rel=0.3)
 
     def test_without_noise_it_is_f(self):
-        f = objective.Objective(Problem(3, 0.0, 2, 1), Settings())
+        f = objective.Objective(Problem(3, 0.0, 2, 1), PeersSettings())
         x = np.random.default_rng(0).uniform(-4, 4, (3, 3))
         np.testing.assert_allclose(f.smoothed(x), f(x), rtol=1e-12)
         assert np.all(f.compared(x, x[0])[1] == 0)
-
-
-class TestWorld:
-    def test_realises_and_counts(self):
-        world = World(sphere, 0.5, 2000, np.random.default_rng(0))
-        theta = np.full((1000, 2), 3.0)
-        x, f = world(theta)
-        assert np.std(x - theta) == pytest.approx(0.5, abs=4 * 0.5 / math.sqrt(2 * 2000))
-        np.testing.assert_array_equal(f, sphere(x))
-        assert world.count == 1000
-        world(theta)
-        with pytest.raises(Exhausted):
-            world(theta[:1])
-        assert world.count == 2000
-
-    def test_recent_values(self):
-        world = World(lambda x: x[:, 0], 0.0, 100, np.random.default_rng(0))
-        for value in (1.0, 2.0, 3.0):
-            world(np.full((4, 1), value))
-        assert world.recent(8) == (2.5, 12)
-        assert world.recent(100) == (2.0, 12)
-        world.forget()
-        assert world.recent(8) == (math.inf, 0)
-
-    def test_record_takes_the_first_point_at_or_after_each_checkpoint(self):
-        record = Record(np.array([10, 20, 30, 100]), np.zeros(1))
-        for evaluations, point in ((8, 1.0), (24, 2.0), (30, 3.0), (40, 4.0)):
-            record.see(evaluations, lambda point=point: np.array([point]))
-        record.close(96, np.array([5.0]))
-        assert record.evaluations.tolist() == [24, 24, 30, 96]
-        assert record.points[:, 0].tolist() == [2.0, 2.0, 3.0, 5.0]
 
 
 class TestCrossing:
@@ -144,13 +112,13 @@ def made_up(curves, problem=P, **more):
             "points": np.repeat(curve[..., None], problem.dim, axis=2),
             "overhead": np.ones(len(curve)),
         }
-    return results.Results(
+    return results.PeersResults(
         {"budget": 1000}, "0", {problem: parts}, {problem: dict.fromkeys(curves, 1)}, **more
     )
 
 
 def duels(result):
-    (verdict,) = verdicts.table(result, verdicts.groups(result)[0]).verdicts
+    (verdict,) = scoring.table(result, scoring.groups(result)[0]).verdicts
     return {duel.target: duel for duel in verdict.duels}, verdict
 
 
@@ -170,7 +138,7 @@ class TestVerdicts:
         assert each[1].ratio == pytest.approx(0.1)
         assert each[2].ratio == pytest.approx(1.0)
         assert verdict.speedup == pytest.approx(10**-0.5)
-        assert verdict.verdict == verdicts.LOSS
+        assert verdict.verdict == scoring.LOSS
 
     def test_what_only_one_reached_counts_with_twice_the_budget(self):
         each, _ = duels(made_up({OURS: [1, 1e-1, 1e-2], "cmaes": [1, 1e-1, 1e-1]}))
@@ -182,7 +150,7 @@ class TestVerdicts:
 
     def test_nothing_reached_is_no_verdict(self):
         _, verdict = duels(made_up({OURS: [1, 0.9], "cmaes": [1, 0.9]}))
-        assert (verdict.duels, verdict.verdict) == ((), verdicts.NONE)
+        assert (verdict.duels, verdict.verdict) == ((), scoring.NONE)
 
     def test_the_median_over_seeds(self):
         ours = [[1, 1e-1, 1e-1], [1, 1e-1, 1e-1], [1e-1, 1e-1, 1e-1]]
@@ -195,8 +163,8 @@ class TestVerdicts:
         """
         ours = [[1, 0.1, 0.1, 0.1], [1, 1, 0.1, 0.1], [1, 1, 1, 1]]
         result = made_up({OURS: ours, "cmaes": [[1, 1e-1, 1e-2, 1e-2]] * 3})
-        (verdict,) = verdicts.table(
-            result, verdicts.groups(result)[0], measure=verdicts.EXPECTED
+        (verdict,) = scoring.table(
+            result, scoring.groups(result)[0], measure=scoring.EXPECTED
         ).verdicts
         each = {duel.target: duel for duel in verdict.duels}
         assert each[0].ours == pytest.approx(11_100 / 2)
@@ -208,7 +176,7 @@ class TestVerdicts:
         [(1.11, "win"), (1.09, "tie"), (1 / 1.09, "tie"), (0.9, "loss"), (math.nan, "none")],
     )
     def test_margins(self, ratio, said):
-        assert verdicts.outcome(ratio) == said
+        assert scoring.outcome(ratio) == said
 
     def test_those_that_are_not_rivals_do_not_count(self):
         each, _ = duels(
@@ -252,7 +220,7 @@ class TestVerdicts:
 
     def test_profile(self):
         result = made_up({OURS: [[1, 1e-1, 1e-2, 1e-3]], "cmaes": [1, 1, 1, 1]})
-        group = verdicts.groups(result)[0]
-        share = verdicts.solved(result, group, OURS, np.array([9.9, 10.1, 101, 1001]))
+        group = scoring.groups(result)[0]
+        share = scoring.solved(result, group, OURS, np.array([9.9, 10.1, 101, 1001]))
         np.testing.assert_allclose(share, np.array([0, 1, 2, 3]) / 6)
-        assert np.all(verdicts.solved(result, group, "cmaes", np.array([1e9])) == 0)
+        assert np.all(scoring.solved(result, group, "cmaes", np.array([1e9])) == 0)
