@@ -163,7 +163,8 @@ class Phenes:
 
         noise: Any = GaussianNoise(start.noise) if start.noise else None
         options: dict[str, Any] = {"popsize": popsize, "budget": budget, "seed": start.seed}
-        self.opt = Optimizer(start.mean, start.sigma0, noise, bounds=start.bounds, **options)
+        options["bounds"] = start.bounds
+        self.opt = Optimizer(start.mean, start.sigma0, noise, **options)
         self.told_x, self.left = told_x, budget
 
     def step(self, world: World) -> None:

@@ -12,7 +12,6 @@ from phenes.rl.tabular import moves
 from phenes.rl.tabular.evaluate import values_of
 from phenes.search import Dirichlet
 from tests.laws.statistics import often, once
-from tests.optimised import measured
 from tests.rl.tabular import mdp
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from phenes.store import Run, Store
+from phenes.store import Store
 from phenes_lab.bench.peers.settings import Problem
 from phenes_lab.contenders import CONTENDERS
 
@@ -122,7 +122,7 @@ def load(store: Store) -> PeersResults:
     }
     parts, runs = {}, {}
     for name in (name for name in CONTENDERS if name in last):
-        run = Run(store, last[name])
+        run = store[last[name].id]
         for key in run:
             problem = Problem.from_key(key)
             parts.setdefault(problem, {})[name] = run[key]
@@ -133,7 +133,7 @@ def load(store: Store) -> PeersResults:
         for about in store.runs()
         if about.experiment == FLOORS and about.settings == conditions
     ]
-    for floors in (Run(store, about) for about in measured):
+    for floors in (store[about.id] for about in measured):
         there = floors.keys()
         results.floors.update(
             {p: floors[key] for p in parts if (key := floor_key(runs, p)) in there}
