@@ -1,60 +1,51 @@
-"""The samples of a run: f(x) is exact at x, so a sample stays true for ever, whatever theta was
-meant to be. So do failures.
-"""
+"""The samples of a run: f(x) is exact at x, so a sample stays true for ever, and so do failures."""
 
 from dataclasses import dataclass, field
 
 import numpy as np
 
-NEIGHBOURS = 3  # of a failure, by which is judged whether failures have a place
-LOOKED_AT = 400  # newest rows for that
-FEW = 5  # failures up to which they are taken to have one
-SURE = 2.0  # standard errors
+from phenes.adaptive import tuning
 
 
 def have_a_place(x: np.ndarray, failed: np.ndarray) -> bool:
-    """Do failures lie on one side (Hotelling), or do the neighbours of failures fail more often
-    than others?
+    """Do failures lie on one side (Hotelling), or do their neighbours fail more often than others?
 
     Of the newest rows x [n, d]. Few failures are taken to have a place.
     """
-    x, failed = x[-LOOKED_AT:], failed[-LOOKED_AT:]
+    x, failed = x[-tuning.FAILURE_ROWS :], failed[-tuning.FAILURE_ROWS :]
+    neighbours = tuning.FAILURE_NEIGHBOURS
     n, bad = failed.size, int(failed.sum())
-    if bad <= FEW or n - bad < NEIGHBOURS:
+    if bad <= tuning.FEW_FAILURES or n - bad < neighbours:
         return True
-    z = (x - x.mean(axis=0)) / np.maximum(x.std(axis=0), 1e-300)
+    z = (x - x.mean(axis=0)) / np.maximum(x.std(axis=0), tuning.TINY)
     if _on_one_side(z, failed):
         return True
     apart = np.sum(z**2, axis=1) - 2 * z[failed] @ z.T
     apart[np.arange(bad), np.flatnonzero(failed)] = np.inf
-    nearest = np.argpartition(apart, NEIGHBOURS, axis=1)[:, :NEIGHBOURS]
+    nearest = np.argpartition(apart, neighbours, axis=1)[:, :neighbours]
     share = bad / n
-    return bool(
-        failed[nearest].mean() - share > SURE * np.sqrt(share * (1 - share) / (bad * NEIGHBOURS))
-    )
+    error = np.sqrt(share * (1 - share) / (bad * neighbours))
+    return bool(failed[nearest].mean() - share > tuning.FAILURE_SURE * error)
 
 
 def _on_one_side(z: np.ndarray, failed: np.ndarray) -> bool:
     """Do the means of failures and of the others differ, beyond what chance does to them?"""
     n, d = z.shape
-    if n < 2 * d + FEW:
+    if n < 2 * d + tuning.FEW_FAILURES:
         return False
     apart = z[failed].mean(axis=0) - z[~failed].mean(axis=0)
     inside = np.where(failed[:, None], z - z[failed].mean(axis=0), z - z[~failed].mean(axis=0))
-    squared = (
-        apart
-        @ np.linalg.lstsq(inside.T @ inside / (n - 2), apart, rcond=None)[0]
-        * failed.mean()
-        * (1 - failed.mean())
-        * n
-    )
-    return bool(squared * (n - d - 1) / (n - 2) > d + 2 * SURE * np.sqrt(2 * d))
+    solved = np.linalg.lstsq(inside.T @ inside / (n - 2), apart, rcond=None)[0]
+    squared = apart @ solved * failed.mean() * (1 - failed.mean()) * n
+    largest = d + 2 * tuning.FAILURE_SURE * np.sqrt(2 * d)
+    return bool(squared * (n - d - 1) / (n - 2) > largest)
 
 
 @dataclass
 class Archive:
-    """Realised x and their values, oldest first; NaN where f failed. Keeps at least the newest
-    `capacity` rows.
+    """Realised x and their values, oldest first; at least the newest `capacity` rows.
+
+    The value is NaN where f failed.
     """
 
     dim: int
@@ -70,6 +61,7 @@ class Archive:
         self.x = self.x.reshape(-1, self.dim)
 
     def add(self, x: np.ndarray, f: np.ndarray) -> None:
+        """Rows whose x is known in every coordinate."""
         good = np.all(np.isfinite(x), axis=1)
         x, f = x[good], np.where(np.isfinite(f), f, np.nan)[good]
         if f.size == 0:
@@ -84,22 +76,19 @@ class Archive:
     def _make_room(self, more: int) -> None:
         """Doubles the arrays, or forgets what is older than the newest `capacity` rows."""
         kept = min(self.count, self.capacity)
-        rows = max(2 * kept, kept + more, 256)
+        rows = max(2 * kept, kept + more, tuning.FIRST_ROOM)
         x, f = np.empty((rows, self.dim)), np.empty(rows)
         if kept:
-            x[:kept], f[:kept] = (
-                self.x[self.count - kept : self.count],
-                self.f[self.count - kept : self.count],
-            )
+            x[:kept] = self.x[self.count - kept : self.count]
+            f[:kept] = self.f[self.count - kept : self.count]
         self.x, self.f, self.count = x, f, kept
 
     def newest(self, n: int) -> tuple[np.ndarray, np.ndarray]:
-        """The newest n rows (fewer if there are no more), oldest first; where f failed, the worst
-        value that is kept.
+        """The newest n rows, oldest first; where f failed, the worst value that is kept.
 
-        Not the worst of these n: next to a wall all values are alike, and failing would cost
-        nothing. Failures that happen anywhere say nothing of x and are left out. No rows if f
-        always failed.
+        Fewer if there are no more. Not the worst of these n: next to a wall all values are alike,
+        and failing would cost nothing. Failures that happen anywhere say nothing of x and are left
+        out. No rows if f always failed.
         """
         kept = self.f[: self.count]
         good = np.isfinite(kept)
@@ -113,10 +102,8 @@ class Archive:
     def walled(self) -> bool:
         """Do failures have a place? If not, they say nothing of x."""
         if self._judged != self.total:
-            self._judged, self._walled = (
-                self.total,
-                have_a_place(self.x[: self.count], np.isnan(self.f[: self.count])),
-            )
+            self._judged = self.total
+            self._walled = have_a_place(self.x[: self.count], np.isnan(self.f[: self.count]))
         return self._walled
 
     def raw(self, n: int) -> np.ndarray:
@@ -130,5 +117,5 @@ class Archive:
             return None
         value = float(np.nanmin(f))
         x = self.x[: self.count][f == value]
-        apart = (x - x.mean(axis=0)) / np.maximum(x.std(axis=0), 1e-300)
+        apart = (x - x.mean(axis=0)) / np.maximum(x.std(axis=0), tuning.TINY)
         return x[np.argmin(np.sum(apart**2, axis=1))], value

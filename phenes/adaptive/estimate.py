@@ -1,157 +1,133 @@
-"""Models of the samples of a run, and what they say about F at its mean."""
+"""Models of the samples of a descent, and what they say about F at its mean."""
 
 import numpy as np
 
-from phenes.adaptive.quadratic import Fit, axis_features, dear, enrich, features_of, fit
-from phenes.adaptive.space import Space
-from phenes.adaptive.state import Run
-
-# Points further than this times sqrt d (whitened) from the mean belong to another part of the
-# landscape.
-FARTHEST = 3.0
-
-# Fewer effective samples than this make a weighted mean worse than the model alone.
-LEAST_EFFECTIVE = 50
-LEAST_NEAR = 20
+from phenes.adaptive import tuning
+from phenes.adaptive.model.features import axis_features, dear, features_of
+from phenes.adaptive.model.quadratic import Fit, enrich, fit
+from phenes.adaptive.phases import Claim
+from phenes.adaptive.state import State
 
 
-def _rows(run: Run, space: Space, newest: int, farthest: float) -> tuple[np.ndarray, np.ndarray]:
-    """Whitened points and values of the newest samples whose squared distance from the mean is
-    below `farthest`.
-    """
-    x, f = run.archive.newest(newest)
-    z = run.normal.whiten(space.to_y(x))
+def rows(state: State, newest: int, farthest: float) -> tuple[np.ndarray, np.ndarray]:
+    """Whitened points and values of the newest samples, closer than `farthest` (squared)."""
+    x, f = state.archive.newest(newest)
+    z = state.marginal.whiten(state.coords.to_y(x))
     close = np.sum(z**2, axis=1) < farthest
     return z[close], f[close]
 
 
-def model_of(run: Run, space: Space, newest: int, crossed: bool = True) -> Fit | None:
+def horizon(dim: int) -> float:
+    """Squared distance beyond which samples belong to another part of the landscape."""
+    return tuning.FARTHEST**2 * dim
+
+
+def model_of(state: State, newest: int, crossed: bool = True) -> Fit | None:
     """Model of the newest samples near the mean, if there are enough."""
-    return fit(*_rows(run, space, newest, FARTHEST**2 * space.dim), crossed)
+    return fit(*rows(state, newest, horizon(state.coords.dim)), crossed)
 
 
-def thrifty_model_of(run: Run, space: Space) -> Fit | None:
-    """In many dimensions: curvature along the principal axes, and all of it only now and then,
-    where that leaves much unexplained.
+def rich_model_of(state: State, newest: int) -> tuple[Fit | None, np.ndarray, np.ndarray]:
+    """Model for the refinement, and the whitened rows and values that it was made of.
 
-    The search takes the shape of the inverse Hessian, and its principal axes are then those of f.
+    Fitted to points that the present search could have drawn: older, wider ones would bias it.
     """
-    p, own = features_of(space.dim), axis_features(space.dim)
-    model = model_of(run, space, max(4 * own, run.popsize + 10), crossed=False)
-    if run.evaluations < run.next_full or (model is not None and model.r2 > 0.99):
-        return model
-    full = model_of(run, space, 2 * p)
-    if full is None or full.turn is None:  # not enough rows yet
-        return model
-    run.failures = run.failures + 1 if full.r2 < 0.95 else 0
-    run.next_full = run.evaluations + 2 * p * max(1, run.failures)
-    return full if model is None or full.r2 > model.r2 else model
-
-
-def rich_model_of(run: Run, space: Space, newest: int) -> tuple[Fit | None, np.ndarray, np.ndarray]:
-    """Model for the final phase, of points that the present search could have drawn (older, wider
-    ones would bias it); and all rows.
-    """
-    z, f = _rows(run, space, newest, np.inf)
-    near = np.sum(z**2, axis=1) < space.dim + 4 * np.sqrt(2 * space.dim)
-    if dear(space.dim):
+    d = state.coords.dim
+    z, f = rows(state, newest, np.inf)
+    near = np.sum(z**2, axis=1) < d + tuning.DRAWN_SIGMAS * np.sqrt(2 * d)
+    if dear(d):
         return _thrifty(z[near], f[near]), z, f
     plain = fit(z[near], f[near])
     return (None if plain is None else enrich(z[near], f[near], plain)), z, f
 
 
 def _thrifty(z: np.ndarray, f: np.ndarray) -> Fit | None:
-    """With all of the curvature unless the axes explain nearly everything; whichever knows the
-    gradient better.
-    """
-    model, p = fit(z, f, crossed=False), features_of(z.shape[1])
-    if model is not None and model.r2 > 0.99:
+    """All of the curvature unless the axes suffice; whichever knows the gradient better."""
+    model = fit(z, f, crossed=False)
+    if model is not None and model.r2 > tuning.AXES_SUFFICE:
         return model
-    full = fit(z[-4 * p :], f[-4 * p :])
+    newest = tuning.DEAR_ROWS_PER_FEATURE * features_of(z.shape[1])
+    full = fit(z[-newest:], f[-newest:])
     return full if model is None or (full is not None and full.blur < model.blur) else model
 
 
-def noise_along(run: Run, space: Space, turn: np.ndarray | None) -> np.ndarray:
+def noise_along(state: State, turn: np.ndarray | None) -> np.ndarray:
     """Variances of the whitened noise along the axes of a model."""
-    cov = run.normal.whitened(space.c)
+    cov = state.marginal.whitened(state.coords.c)
     if cov.ndim == 1:
         return cov if turn is None else (turn**2).T @ cov
     return np.diag(cov) if turn is None else np.sum((cov @ turn) * turn, axis=0)
 
 
-def smoothed(
-    run: Run, space: Space, model: Fit, u: np.ndarray, z: np.ndarray, f: np.ndarray
-) -> tuple[float, float]:
-    """F where the model says u, and its standard error: the model integrated over the noise, plus
-    what it misses there.
+def smoothed(state: State, model: Fit, u: np.ndarray, z: np.ndarray, f: np.ndarray) -> Claim:
+    """F where the model says u: the model integrated over the noise, plus what it misses there.
 
     The rest f - model is averaged over the samples with weights N(mean there, noise) / N(their own
     mean and covariance), so that a model too simple for f biases nothing; if too few samples are
     near, the model alone must do.
     """
-    along = noise_along(run, space, model.turn)
+    along = noise_along(state, model.turn)
     value = model.value(u, along)
-    run.noise_cost = 0.5 * float(model.h @ along)
+    cost = 0.5 * float(model.h @ along)
     # errors of gradient and curvatures count as far as the model is stretched
     stretch = 1 + np.sum(u**2) + np.sum((u**2 + along - 1) ** 2) / 2
     alone = float(model.residual * np.sqrt(stretch / model.n))
-    noise = run.normal.whitened(space.c)
-    rest, centre = f - model.predict(z), u if model.turn is None else model.turn @ u
-    if np.min(noise if noise.ndim == 1 else np.diag(noise)) <= 0 or not np.all(space.c > 0):
-        return _nearby(z - centre, rest, value, alone)
-    weights = _weights(z, centre, noise)
-    total = weights.sum()
-    if not np.isfinite(total) or total**2 < LEAST_EFFECTIVE * np.sum(weights**2):
-        return _nearby(z - centre, rest, value, alone)
-    missed = float(weights @ rest / total)
-    return value + missed, float(np.sqrt(np.sum((weights * (rest - missed)) ** 2)) / total)
+    rest, centre = f - model.predict(z), model.out_of(u)
+    noise = state.marginal.whitened(state.coords.c)
+    if np.all(state.coords.c > 0) and np.all(noise > 0):
+        weights = _weights(z, centre, noise)
+        total = weights.sum()
+        effective = tuning.LEAST_EFFECTIVE * np.sum(weights**2)
+        if np.isfinite(total) and total**2 >= effective:
+            missed = float(weights @ rest / total)
+            error = float(np.sqrt(np.sum((weights * (rest - missed)) ** 2)) / total)
+            return Claim(value + missed, error, cost)
+    return Claim(*_nearby(z - centre, rest, value, alone), cost)
 
 
 def _nearby(apart: np.ndarray, rest: np.ndarray, value: float, error: float) -> tuple[float, float]:
-    """The model corrected by what it misses at the nearest samples. They are not drawn from the
-    noise: the correction is doubted too.
+    """The model corrected by what it misses at the nearest samples.
+
+    They are not drawn from the noise: the correction is doubted too.
     """
-    near = np.argsort(np.sum(apart**2, axis=1), kind="stable")[: max(LEAST_NEAR, len(rest) // 10)]
+    count = max(tuning.LEAST_NEAREST, len(rest) // tuning.NEAREST_SHARE)
+    near = np.argsort(np.sum(apart**2, axis=1), kind="stable")[:count]
     missed, spread = float(rest[near].mean()), float(rest[near].std() / np.sqrt(near.size))
-    if abs(missed) < 2 * spread:
+    if abs(missed) < tuning.NOTICEABLE * spread:
         return value, error
-    return value + missed, float(np.sqrt(error**2 + spread**2 + missed**2 / 4))
+    doubt = missed**2 / tuning.CORRECTION_DOUBT
+    return value + missed, float(np.sqrt(error**2 + spread**2 + doubt))
 
 
 def _weights(z: np.ndarray, centre: np.ndarray, noise: np.ndarray) -> np.ndarray:
-    """Density of N(centre, noise) over that of the Gaussian with the moments of the rows, up to a
-    factor.
+    """Density of N(centre, noise) over the Gaussian with the moments of the rows, up to a factor.
+
+    noise [d]: with noise in every direction it is white in y, and diagonal when whitened.
     """
     r = z - z.mean(axis=0)
-    if noise.ndim == 1:
-        now, then = (
-            np.sum((z - centre) ** 2 / noise, axis=1),
-            np.sum(r**2 / np.maximum((r**2).mean(axis=0), 1e-300), axis=1),
-        )
-    else:
-        now = np.sum((z - centre) * np.linalg.solve(noise, (z - centre).T).T, axis=1)
-        then = np.sum(r * np.linalg.solve(r.T @ r / len(r), r.T).T, axis=1)
+    now = np.sum((z - centre) ** 2 / noise, axis=1)
+    then = np.sum(r**2 / np.maximum((r**2).mean(axis=0), tuning.TINY), axis=1)
     exponent = (then - now) / 2
     return np.exp(exponent - exponent.max())
 
 
-def current(run: Run, space: Space) -> tuple[float, float]:
-    """F at the mean and its standard error: from the last step, else from a fresh model, else the
-    mean of recent values.
-    """
-    if run.finished or (run.phase == "newton" and np.isfinite(run.value)):
-        return run.value, run.error
-    cheap = dear(space.dim)
-    z, f = _rows(
-        run,
-        space,
-        4 * axis_features(space.dim) if cheap else 2 * features_of(space.dim),
-        FARTHEST**2 * space.dim,
-    )
+def current(state: State) -> Claim:
+    """F at the mean: from the last step or end, a fresh model, or else recent values."""
+    last, d = state.claim, state.coords.dim
+    if state.phase.over or (state.phase.refines and np.isfinite(last.value)):
+        return last
+    cheap = dear(d)
+    newest = tuning.ROWS_PER_FEATURE * features_of(d)
+    if cheap:
+        newest = tuning.ROWS_PER_AXIS_FEATURE * axis_features(d)
+    z, f = rows(state, newest, horizon(d))
     model = fit(z, f, crossed=not cheap)
     if model is not None:
-        return smoothed(run, space, model, np.zeros(space.dim), z, f)
-    _, f = run.archive.newest(run.popsize)
-    if f.size < 2:
-        return (float(f[0]), np.inf) if f.size else (np.nan, np.inf)
-    return float(f.mean()), float(f.std(ddof=1) / np.sqrt(f.size))
+        return smoothed(state, model, np.zeros(d), z, f)
+    _, f = state.archive.newest(state.popsize)
+    if f.size == 0:
+        return Claim(np.nan, np.inf, last.noise_cost)
+    if f.size == 1:
+        return Claim(float(f[0]), np.inf, last.noise_cost)
+    error = float(f.std(ddof=1) / np.sqrt(f.size))
+    return Claim(float(f.mean()), error, last.noise_cost)

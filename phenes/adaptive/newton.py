@@ -1,6 +1,4 @@
-"""Newton steps on a fitted model: early ones on the way, and the final, value-based ones at the
-noise floor.
-"""
+"""Newton steps on a fitted model: early ones on the way, final ones at the noise floor."""
 
 import math
 from collections.abc import Callable
@@ -8,29 +6,29 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from phenes.adaptive.quadratic import Fit
+from phenes.adaptive import tuning
+from phenes.adaptive.model.quadratic import Fit
 
-# Of a point (along the columns of turn) and curvatures: the best point by that model which the box
-# allows.
+# Of a point (along the columns of turn) and curvatures: the best point by that model which the
+# bounds allow.
 Confine = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True)
-class Step:
-    """What a model advises, along the columns of its `turn`: where to go (whitened) and by what to
-    multiply the variances.
-    """
+class Advice:
+    """What a model advises, along the columns of its `turn` (whitened)."""
 
-    move: np.ndarray
-    factors: np.ndarray
+    move: np.ndarray  # of the mean
+    factors: np.ndarray  # by which to multiply the variances
     length: float  # of the step before it was shortened, in the largest coordinate
     # decrease that the model promises, over what errors of the model alone would promise
     signal: float
 
 
 def edge_of(fit: Fit) -> float:
-    """Curvatures below this may be errors: the largest eigenvalue of a symmetric matrix of noise
-    (Wigner), or the largest of d numbers.
+    """Curvatures below this may be errors.
+
+    The largest eigenvalue of a symmetric matrix of noise (Wigner), or the largest of d numbers.
     """
     d = fit.g.size
     spread = 2 * math.sqrt(d) if fit.turn is not None else math.sqrt(4 * math.log(2 * d))
@@ -40,36 +38,36 @@ def edge_of(fit: Fit) -> float:
 def _descend(fit: Fit, curvature: np.ndarray, radius: float) -> np.ndarray:
     """-g / (curvature + lambda), with the lambda that keeps the length within the radius."""
     step = -fit.g / curvature
-    low, high = 0.0, float(np.linalg.norm(fit.g)) / radius
     if np.linalg.norm(step) <= radius:
         return step
-    for _ in range(50):
+    low, high = 0.0, float(np.linalg.norm(fit.g)) / radius
+    for _ in range(tuning.BISECTIONS):
         middle = (low + high) / 2
-        low, high = (
-            (middle, high)
-            if np.linalg.norm(fit.g / (curvature + middle)) > radius
-            else (low, middle)
-        )
+        if np.linalg.norm(fit.g / (curvature + middle)) > radius:
+            low = middle
+        else:
+            high = middle
     return -fit.g / (curvature + high)
 
 
 def _signal(fit: Fit, curvature: np.ndarray, step: np.ndarray) -> float:
-    """Each component of the gradient has the variance residual^2 / (n - p) or so: under no gradient
-    this is 1 on average.
+    """The promised decrease over that of errors: 1 on average where there is no gradient.
+
+    Each component of the gradient has the variance residual^2 / (n - p) or so.
     """
     spare = max(fit.n - fit.features, 1)
     promised = float(-2 * fit.g @ step - curvature @ step**2)
-    return promised / max(float(fit.residual**2 / spare * np.sum(1 / curvature)), 1e-300)
+    return promised / max(float(fit.residual**2 / spare * np.sum(1 / curvature)), tuning.TINY)
 
 
 def _floored(fit: Fit, edge: float) -> np.ndarray:
     """Curvatures that are safe to divide by."""
-    return np.maximum(fit.h, max(edge, 1e-12 * float(np.abs(fit.h).max()), 1e-300))
+    least = tuning.LEAST_CURVATURE * float(np.abs(fit.h).max())
+    return np.maximum(fit.h, max(edge, least, tuning.TINY))
 
 
-def early(fit: Fit, excess: np.ndarray, confine: Confine, growing: bool) -> Step:
-    """On the way: far, within the trust region, and the shape of the search made that of the
-    inverse Hessian.
+def early(fit: Fit, excess: np.ndarray, confine: Confine, growing: bool) -> Advice:
+    """On the way: far, within the trust region, and the search shaped like the inverse Hessian.
 
     `excess` [d]: variance of the search over that of the noise, along the columns of turn.
     `growing`: it may become wider where the curvature is not clear.
@@ -79,48 +77,60 @@ def early(fit: Fit, excess: np.ndarray, confine: Confine, growing: bool) -> Step
     curvature = _floored(fit, edge)
     full = confine(-fit.g / curvature, curvature)
     # the model is known where the points are, and they are about sqrt d away
-    radius = 1.5 * math.sqrt(d)
-    move = confine(np.clip(_descend(fit, curvature, radius), -3, 3), curvature)
-    resolved = fit.h > 3 * edge
-    factors = np.full(
-        d, 2.0 if growing and np.linalg.norm(fit.g) > 3 * fit.residual / math.sqrt(fit.n) else 1.0
-    )
+    radius = tuning.TRUST_RADIUS * math.sqrt(d)
+    longest = tuning.LONGEST_COORDINATE
+    move = confine(np.clip(_descend(fit, curvature, radius), -longest, longest), curvature)
+    resolved = fit.h > tuning.CLEAR_CURVATURE * edge
+    sloping = np.linalg.norm(fit.g) > tuning.CLEAR_SLOPE * fit.residual / math.sqrt(fit.n)
+    factors = np.full(d, tuning.EARLY_GROWTH if growing and sloping else 1.0)
     if resolved.any():
-        # those at the floor cannot shrink: counted here they would inflate the others for ever
-        free = resolved & (excess > 0.5)
-        level = np.exp(np.mean(np.log(fit.h[free if free.any() else resolved])))
-        near = np.linalg.norm(full) < math.sqrt(d)
-        shrink = min(max(10 * (1 - fit.r2), 0.1), 1.0) if near else 1.0
-        factors[resolved] = np.clip(level / fit.h[resolved], 0.1, 10) * shrink
+        near = bool(np.linalg.norm(full) < math.sqrt(d))
+        factors[resolved] = _shape(fit, excess, resolved, near)
     if np.linalg.norm(full) > radius:
-        factors = np.maximum(factors, 1.0) * np.where(resolved, 2.0, 1.0)
-    return Step(move, factors, float(np.abs(full).max()), _signal(fit, curvature, full))
+        factors = np.maximum(factors, 1.0) * np.where(resolved, tuning.EARLY_GROWTH, 1.0)
+    return Advice(move, factors, float(np.abs(full).max()), _signal(fit, curvature, full))
 
 
-def final(fit: Fit, noise_free: bool, confine: Confine) -> Step:
-    """At the floor: one standard deviation at most, two with a good model, which also widens the
-    search where its curvature is not clear.
+def _shape(fit: Fit, excess: np.ndarray, resolved: np.ndarray, near: bool) -> np.ndarray:
+    """Factors of the variances along clear curvatures: towards the inverse Hessian."""
+    # those at the floor cannot shrink: counted here they would inflate the others for ever
+    free = resolved & (excess > tuning.FREE_EXCESS)
+    level = np.exp(np.mean(np.log(fit.h[free if free.any() else resolved])))
+    shrink = 1.0
+    if near:
+        unexplained = tuning.SHRINK_PER_UNEXPLAINED * (1 - fit.r2)
+        shrink = min(max(unexplained, tuning.MOST_SHRUNK), 1.0)
+    most = tuning.MOST_RESHAPED
+    return np.clip(level / fit.h[resolved], 1 / most, most) * shrink
 
-    `noise_free`: no noise on the inputs is known, so what is not explained may be noise of the
-    values. If it looks like that (as large near the mean as far out, or more than half of all), the
-    search widens until it sees over it: half of the variance explained.
+
+def final(fit: Fit, noise_free: bool, confine: Confine) -> Advice:
+    """At the floor: one standard deviation at most, two with a good model.
+
+    A good model also widens the search where its curvature is not clear. `noise_free`: no noise on
+    the inputs is known, so what is not explained may be noise of the values. If it looks like that
+    (as large near the mean as far out, or more than half of all), the search widens until it sees
+    over it: half of the variance explained.
     """
     edge = edge_of(fit)
     curvature = _floored(fit, edge)
     full = confine(-fit.g / curvature, curvature)
     length = float(np.abs(full).max())
+    good = fit.r2 > tuning.GOOD_R2
+    blind = fit.r2 < tuning.BLIND_R2
     factors = np.ones(fit.g.size)
-    if noise_free and fit.r2 < 0.9 and (fit.outer < 1.3 or fit.r2 < 0.5):
-        if fit.r2 < 0.5:
-            factors[fit.h < fit.residual * math.sqrt(2 / fit.g.size)] = 4.0 if fit.r2 < 0.2 else 1.5
+    if noise_free and fit.r2 < tuning.GOOD_R2 and (fit.outer < tuning.NOISE_LIKE or blind):
+        if blind:
+            unseen = fit.h < fit.residual * math.sqrt(2 / fit.g.size)
+            very = fit.r2 < tuning.VERY_BLIND_R2
+            factors[unseen] = tuning.BLIND_GROWTH if very else tuning.WEAK_GROWTH
     elif length <= 1:
-        factors[fit.h > 3 * edge] = 0.3
-        if fit.r2 > 0.9:
-            factors[fit.h < edge] = 1.5
-    elif fit.r2 > 0.9:
+        factors[fit.h > tuning.CLEAR_CURVATURE * edge] = tuning.FINAL_SHRINK
+        if good:
+            factors[fit.h < edge] = tuning.UNCLEAR_GROWTH
+    elif good:
         # came here too early: the way is longer than the search is wide
-        factors[np.abs(full) > 1] = 2.0
-    far = 2.0 if fit.r2 > 0.9 else 1.0
-    return Step(
-        confine(np.clip(full, -far, far), curvature), factors, length, _signal(fit, curvature, full)
-    )
+        factors[np.abs(full) > 1] = tuning.LATE_GROWTH
+    far = tuning.FINAL_LONGEST_GOOD if good else tuning.FINAL_LONGEST
+    move = confine(np.clip(full, -far, far), curvature)
+    return Advice(move, factors, length, _signal(fit, curvature, full))

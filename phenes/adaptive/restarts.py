@@ -1,147 +1,134 @@
-"""When to start again, where, with how many; and which run has the better answer."""
+"""The schedule of restarts: when, where, with how many, and how the budget is shared."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from phenes.adaptive import run as runs
-from phenes.adaptive.space import Space
-from phenes.adaptive.state import Run
+from phenes.adaptive import tuning
+from phenes.adaptive.coordinates import Coordinates
+from phenes.adaptive.descent import Start
+from phenes.adaptive.state import State
 
-LARGEST = 20_000  # population of a restart, unless the user's own is of that order
 
-
-def default_popsize(space: Space) -> int:
-    """The textbook's, with noise as well: the models do the averaging. Of 10, 18 and 30 at d = 10,
-    10 was best.
-    """
-    return 4 + int(3 * math.log(space.dim))
+def default_popsize(dim: int) -> int:
+    """The tutorial's, with noise as well: the models do the averaging."""
+    return tuning.POPULATION_BASE + int(tuning.POPULATION_PER_LOG * math.log(dim))
 
 
 @dataclass
-class Plan:
-    """Shares of the budget between refining the answer and challenging it by small and large
-    restarts (BIPOP).
-    """
+class Spending:
+    """Evaluations of small and of large restarts."""
 
-    small: int  # population of the first run and of small restarts
-    large: int = 0  # large restarts so far
-    started: int = 0
+    small: int = 0
+    large: int = 0
     is_large: bool = False  # the current challenger
-    counted: int = 0  # evaluations of the current challenger in the sums below
-    spent_small: int = 0
-    spent_large: int = 0
-    refined: int = -1  # evaluations of the incumbent when it finished; -1: not yet
-    in_vain: int = 0  # challengers in a row that were no better
-    at_same: int = 0  # those in a row that ended where the incumbent is
-    same: int = 0  # challengers that ended where the incumbent is, and elsewhere
+    counted: int = 0  # evaluations of the current challenger in the sums above
+
+    def count(self, evaluations: int) -> None:
+        """What the challenger has used since the last time."""
+        new = evaluations - self.counted
+        self.counted = evaluations
+        if self.is_large:
+            self.large += new
+        else:
+            self.small += new
+
+    def next(self) -> bool:
+        """A new challenger: a large one if large ones have had less of the budget."""
+        self.counted = 0
+        self.is_large = self.large <= self.small
+        return self.is_large
+
+
+@dataclass
+class Verdicts:
+    """How challengers ended."""
+
+    in_vain: int = 0  # in a row that were no better
+    in_place: int = 0  # in a row that ended where the incumbent is
+    same: int = 0  # those that ended where the incumbent is, and elsewhere
     elsewhere: int = 0
 
-    def spent(self, challenger: Run) -> None:
-        """Counts what the challenger has used since the last time."""
-        new = challenger.evaluations - self.counted
-        self.counted = challenger.evaluations
-        if self.is_large:
-            self.spent_large += new
-        else:
-            self.spent_small += new
-
-    def judged(self, better: bool, same: bool) -> None:
+    def add(self, better: bool, same: bool) -> None:
         self.in_vain = 0 if better else self.in_vain + 1
-        self.at_same = self.at_same + 1 if same else 0
-        self.same, self.elsewhere = self.same + same, self.elsewhere + (not same)
-        self.refined = -1 if better else self.refined
-
-    def refine(self, incumbent: Run) -> bool:
-        """True if the incumbent is due for more evaluations.
-
-        Its share is one half to begin with, more as restarts end at the same place, less as they
-        end elsewhere: where nothing else is to be found, the answer deserves them.
-        """
-        if self.refined < 0:
-            self.refined = incumbent.evaluations
-        if incumbent.phase != "newton":
-            return False
-        # one other place is proof enough that there are others
-        same = 0 if self.elsewhere else self.same
-        share = (same + 2) / (same + self.elsewhere + 4)
-        return (1 - share) * (incumbent.evaluations - self.refined) < share * (
-            self.spent_small + self.spent_large
-        )
+        self.in_place = self.in_place + 1 if same else 0
+        if same:
+            self.same += 1
+        else:
+            self.elsewhere += 1
 
     @property
     def pointless(self) -> bool:
-        """Three challengers in a row came to the same place, or nine in a row (as many as BIPOP's
-        default) to no better one.
+        """Did enough in a row come to the same place, or to no better one?"""
+        return self.in_place >= tuning.POINTLESS_SAME or self.in_vain >= tuning.POINTLESS_IN_VAIN
+
+    @property
+    def share(self) -> float:
+        """Of the budget, for the refinement of the answer.
+
+        One half to begin with, more as restarts end at the same place, less as they end elsewhere:
+        where nothing else is to be found, the answer deserves them.
         """
-        return self.at_same >= 3 or self.in_vain >= 9
+        # one other place is proof enough that there are others
+        same = 0 if self.elsewhere else self.same
+        prior = tuning.PRIOR_SAME + tuning.PRIOR_ELSEWHERE
+        return (same + tuning.PRIOR_SAME) / (same + self.elsewhere + prior)
 
 
-def challenge(
-    plan: Plan, space: Space, x0: np.ndarray, value_noise: float, rng: np.random.Generator
-) -> Run:
-    """A new run from elsewhere: large if large ones have had less of the budget."""
-    plan.started += 1
-    plan.counted = 0
-    plan.is_large = plan.spent_large <= plan.spent_small
-    boxed = np.isfinite(space.lower) & np.isfinite(space.upper)
-    if plan.is_large:
-        # textbook of BIPOP: each large population is twice the one before, as far as memory is to
-        # be bounded
-        popsize, width = (
-            min(round(3.3 * plan.small) * 2**plan.large, max(LARGEST, 4 * plan.small)),
-            3.0,
-        )
-        plan.large += 1
-    else:
-        # also narrow ones: a wide search falls into the same basin again
-        popsize, width = plan.small, 3 * 10 ** (-2 * rng.random())
-    theta = x0 + 2 * space.width * rng.standard_normal(space.dim)
-    theta = np.where(
-        boxed,
-        rng.uniform(np.where(boxed, space.lower, 0.0), np.where(boxed, space.upper, 1.0)),
-        theta,
-    )
-    return runs.start(
-        space, np.clip(theta, space.lower, space.upper) + space.bias, width, popsize, value_noise
-    )
+@dataclass
+class Schedule:
+    """Shares of the budget between refining the answer and challenging it (BIPOP)."""
+
+    small: int  # population of the first descent and of small restarts
+    large: int = 0  # large restarts so far
+    started: int = 0
+    refined: int = -1  # evaluations of the incumbent when it was over; -1: not yet
+    spending: Spending = field(default_factory=Spending)
+    verdicts: Verdicts = field(default_factory=Verdicts)
+
+    def judged(self, better: bool, same: bool) -> None:
+        """A challenger has ended."""
+        self.verdicts.add(better, same)
+        self.refined = -1 if better else self.refined
+
+    def refine(self, incumbent: State) -> bool:
+        """Is an incumbent that is over due for more evaluations?"""
+        if self.refined < 0:
+            self.refined = incumbent.evaluations
+        if not incumbent.phase.refines:
+            return False
+        share = self.verdicts.share
+        spent = self.spending.small + self.spending.large
+        return (1 - share) * (incumbent.evaluations - self.refined) < share * spent
+
+    def challenge(
+        self,
+        coords: Coordinates,
+        x0: np.ndarray,
+        value_noise: float,
+        rng: np.random.Generator,
+    ) -> Start:
+        """Where the next challenger starts."""
+        self.started += 1
+        if self.spending.next():
+            # each large population is twice the one before, as far as memory is to be bounded
+            most = max(tuning.LARGEST_POPULATION, tuning.LARGEST_OVER_SMALL * self.small)
+            popsize = min(round(tuning.LARGE_FACTOR * self.small) * 2**self.large, most)
+            width = tuning.LARGE_WIDTH
+            self.large += 1
+        else:
+            # also narrow ones: a wide search falls into the same basin again
+            popsize = self.small
+            width = tuning.SMALL_WIDTH * 10 ** (-tuning.SMALL_POWERS * rng.random())
+        theta = _elsewhere(coords, x0, rng)
+        return Start(theta + coords.bias, width, popsize, value_noise, "restart: ")
 
 
-def decided(challenger: Run, incumbent: Run) -> bool:
-    """True if it has ended, or is in its final phase and clearly worse or at the same place: what
-    is left to gain there is small.
-    """
-    if challenger.finished or challenger.phase != "newton" or not np.isfinite(challenger.value):
-        return bool(challenger.finished)
-    worse = (
-        challenger.value - incumbent.value
-        > 3 * math.hypot(challenger.error, incumbent.error) + challenger.promise
-    )
-    return worse or same_place(challenger, incumbent)
-
-
-def better(challenger: Run, incumbent: Run) -> bool:
-    """Lower by more than one joint standard error."""
-    if not np.isfinite(challenger.value):
-        return False
-    if not np.isfinite(incumbent.value):
-        return True
-    return challenger.value < incumbent.value - math.hypot(challenger.error, incumbent.error)
-
-
-def same_place(challenger: Run, incumbent: Run) -> bool:
-    """Means closer than half of what noise and search spread there, and values that agree to
-    rounding or within five standard errors.
-    """
-    apart = abs(challenger.value - incumbent.value)
-    agree = apart <= max(
-        5 * math.hypot(challenger.error, incumbent.error), 1e-9 * abs(incumbent.value)
-    )
-    wide = np.maximum(np.linalg.norm(challenger.normal.root), np.linalg.norm(incumbent.normal.root))
-    size = np.linalg.norm(incumbent.normal.mean)
-    return bool(
-        agree
-        and np.linalg.norm(challenger.normal.mean - incumbent.normal.mean)
-        <= wide / 2 + 1e-6 * (1 + size)
-    )
+def _elsewhere(coords: Coordinates, x0: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Uniform between two bounds, normal around x0 otherwise."""
+    bounded = np.isfinite(coords.lower) & np.isfinite(coords.upper)
+    theta = x0 + tuning.START_SPREAD * coords.width * rng.standard_normal(coords.dim)
+    lower, upper = np.where(bounded, coords.lower, 0.0), np.where(bounded, coords.upper, 1.0)
+    theta = np.where(bounded, rng.uniform(lower, upper), theta)
+    return np.clip(theta, coords.lower, coords.upper)

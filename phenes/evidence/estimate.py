@@ -14,7 +14,7 @@ from scipy import special
 from scipy.linalg import cho_factor, cho_solve
 
 from phenes._validate import BoolArray, FloatArray
-from phenes.adaptive.quadratic import axis_features, design, full_features
+from phenes.adaptive.model.features import axis_features, design, full_features
 from phenes.evidence.law import Law
 from phenes.evidence.observations import Observations
 

@@ -370,7 +370,7 @@ class Optimizer:
             budget=self.budget,
             generations=self.generation,
             popsize=self._search.popsize,
-            width=self._search.space.width,
+            width=self._search.coords.width,
             spread=self.spread,
             noise=self._trust.law(self._trust.x0),
             sign=self._sign,

@@ -1,33 +1,28 @@
-"""Coordinates in which the noise is simple: x = width * Q D y, and the noise of y has variances c
-of 0 or 1 and no correlations.
+"""Coordinates y in which the noise is simple: variances c of 0 or 1, and no correlations.
+
+x = width * Q D y, with an orthogonal Q and a diagonal D.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-# Beyond this many coordinates matrices are too dear (a generation would cost more than O(N d)):
-# everything is diagonal there.
-LARGEST_FULL = 200
-
-# A direction whose noise is below this fraction of the start width counts as noise free: nobody
-# resolves it in double precision.
-SMALLEST_NOISE = 1e-7
+from phenes.adaptive import tuning
 
 
-@dataclass
-class Space:
-    """The map between x and y, and the noise of y."""
+@dataclass(frozen=True)
+class Coordinates:
+    """The map between x and y, the noise of y, and the bounds of theta."""
 
     width: np.ndarray  # [d], units of x: the width of the start
     turn: np.ndarray | None  # [d, d], Q; None: the identity
     scale: np.ndarray  # [d], D
     c: np.ndarray  # [d], variance of the noise of y
     bias: np.ndarray  # [d], E[x - theta]
-    lower: np.ndarray  # [d], box of theta; -inf: none
+    lower: np.ndarray  # [d], bounds of theta; -inf: none
     upper: np.ndarray
-    # [d], standard deviations in x of noise that is not measured: F is smooth at this scale; 0 if
-    # not known
+    # [d], standard deviations in x of declared noise that is not measured: F is smooth at this
+    # scale; 0 if not known
     smooth: np.ndarray
 
     @property
@@ -36,14 +31,14 @@ class Space:
 
     @property
     def full(self) -> bool:
-        return self.dim <= LARGEST_FULL
+        return self.dim <= tuning.LARGEST_MATRIX
 
     @property
     def noisy(self) -> bool:
         return bool(np.any(self.c > 0))
 
     @property
-    def boxed(self) -> bool:
+    def bounded(self) -> bool:
         return bool(np.any(np.isfinite(self.lower)) or np.any(np.isfinite(self.upper)))
 
     def to_y(self, x: np.ndarray) -> np.ndarray:
@@ -56,26 +51,28 @@ class Space:
         return (u if self.turn is None else u @ self.turn.T) * self.width
 
     def intend(self, y: np.ndarray) -> np.ndarray:
-        """The theta inside the box that aims at y, rows or one vector."""
+        """The theta within the bounds that aims at y, rows or one vector."""
         return np.clip(self.to_x(y) - self.bias, self.lower, self.upper)
 
     def inside(self, y: np.ndarray) -> np.ndarray:
-        """y, or where the box allows to aim instead."""
+        """y, or the nearest point that the bounds of theta allow to aim at."""
         theta = self.to_x(y) - self.bias
         clipped = np.clip(theta, self.lower, self.upper)
         return y if np.array_equal(theta, clipped) else self.to_y(clipped + self.bias)
 
     def cuts(self, mean: np.ndarray, cov: np.ndarray) -> bool:
-        """Does the box cut into a search with this mean and covariance of theta (in y)?"""
-        if not self.boxed:
+        """Do the bounds cut into a search with this mean and covariance of theta (in y)?"""
+        if not self.bounded:
             return False
         theta, std = self.to_x(mean) - self.bias, self.std_x(cov)
         return bool(np.any(theta - std < self.lower) or np.any(theta + std > self.upper))
 
+    def noise_matrix(self) -> np.ndarray:
+        """Covariance of the noise of y, in the shape of the search's: [d, d] or [d]."""
+        return np.diag(self.c) if self.full else self.c
+
     def start(self) -> np.ndarray:
-        """Covariance in y of a search as wide as `width` in x, without noise: [d, d], or [d] if not
-        full.
-        """
+        """Covariance in y of a search as wide as `width` in x: [d, d], or [d] if not full."""
         if self.turn is None:
             return np.diag(self.scale**-2.0) if self.full else self.scale**-2.0
         root = self.turn / self.scale
@@ -94,20 +91,18 @@ class Space:
         return np.sqrt(np.maximum(variances, 0.0)) * self.width
 
 
-def make_space(
+def make_coordinates(
     cov: np.ndarray,
     width: np.ndarray,
     bias: np.ndarray,
     lower: np.ndarray,
     upper: np.ndarray,
     smooth: np.ndarray | None = None,
-) -> Space:
-    """Space of the noise covariance `cov` ([d] variances or [d, d]) for a search that starts as
-    wide as `width` [d].
-    """
+) -> Coordinates:
+    """Coordinates for noise of covariance `cov` ([d] variances or [d, d])."""
     turn = None
     if cov.ndim == 2 and (
-        width.size > LARGEST_FULL or np.count_nonzero(cov - np.diag(np.diag(cov))) == 0
+        width.size > tuning.LARGEST_MATRIX or np.count_nonzero(cov - np.diag(np.diag(cov))) == 0
     ):
         cov = np.diag(cov)
     if cov.ndim == 1:
@@ -115,15 +110,14 @@ def make_space(
     else:
         matrix = cov / np.outer(width, width)
         noise, turn = np.linalg.eigh((matrix + matrix.T) / 2)
-    noise = np.where(noise > SMALLEST_NOISE**2, noise, 0.0)
-    smooth = np.zeros(width.size) if smooth is None else smooth
-    return Space(
-        width,
-        turn,
-        np.sqrt(np.where(noise > 0, noise, 1.0)),
-        (noise > 0).astype(float),
-        bias,
-        lower,
-        upper,
-        smooth,
+    noise = np.where(noise > tuning.SMALLEST_NOISE**2, noise, 0.0)
+    return Coordinates(
+        width=width,
+        turn=turn,
+        scale=np.sqrt(np.where(noise > 0, noise, 1.0)),
+        c=(noise > 0).astype(float),
+        bias=bias,
+        lower=lower,
+        upper=upper,
+        smooth=np.zeros(width.size) if smooth is None else smooth,
     )

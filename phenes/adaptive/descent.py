@@ -1,0 +1,270 @@
+"""One descent. The only module that writes phase, mean and covariance.
+
+It asks its policies in the order of the methods below, applies what the first of a stage decides
+(`phases.TRANSITIONS` says where that leads), and notes the reason.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from phenes.adaptive import cma, estimate, tuning
+from phenes.adaptive.archive import Archive
+from phenes.adaptive.coordinates import Coordinates
+from phenes.adaptive.events import Events
+from phenes.adaptive.marginal import marginal_of
+from phenes.adaptive.model.features import axis_features, features_of
+from phenes.adaptive.phases import (
+    Claim,
+    Decision,
+    Decisions,
+    End,
+    Enter,
+    Return,
+    Revert,
+    Step,
+    Widen,
+    after,
+)
+from phenes.adaptive.policies import make_policies
+from phenes.adaptive.policies.stagnation import recent
+from phenes.adaptive.state import State
+
+
+@dataclasses.dataclass(frozen=True)
+class Start:
+    """Where a descent begins: the mean in x, and the width over the user's."""
+
+    mean: np.ndarray
+    width: float
+    popsize: int
+    value_noise: float = 0.0  # of the values, if an earlier descent found some
+    label: str = ""  # before the events of this descent
+
+
+class Descent:
+    """CMA-ES with early Newton steps, then value-based Newton steps at the noise floor."""
+
+    def __init__(
+        self,
+        coords: Coordinates,
+        start: Start,
+        events: Events | None = None,
+        without: frozenset[str] = frozenset(),
+    ) -> None:
+        dim = coords.dim
+        cov = coords.start() * start.width**2 + coords.noise_matrix()
+        self.state = State(
+            coords,
+            marginal_of(coords.to_y(start.mean), cov, coords.c),
+            cma.no_paths(dim),
+            Archive(dim, capacity(coords, start.popsize)),
+            start.popsize,
+        )
+        self.policies = make_policies(without)
+        self.policies.value_noise.known = start.value_noise
+        self.policies.early_newton.due = int(tuning.FIRST_MODEL * axis_features(dim)) + 1
+        self._label = start.label
+        self._events = events if events is not None else Events()
+        self._x, self._f = np.empty((0, dim)), np.empty(0)  # told since the last generation
+        self._estimate: Claim | None = None  # None: not computed since something was told
+
+    def ask(self, n: int, rng: np.random.Generator) -> np.ndarray:
+        """n intended theta [n, d] within the bounds."""
+        return self.policies.screening.draw(self.state, n, rng)
+
+    def tell(self, x: np.ndarray, f: np.ndarray) -> None:
+        """Takes in samples; moves on when a generation is complete or a model is due."""
+        state = self.state
+        self.learn(x, f)
+        state.evaluations += f.size
+        if self._apply(self.policies.failures.decide(state, f)):
+            return
+        if state.phase.refines:
+            if state.evaluations >= self.policies.refinement.due:
+                self._refine()
+            return
+        self._x, self._f = np.concatenate([self._x, x]), np.concatenate([self._f, f])
+        if self._f.size >= state.popsize:
+            self._generation()
+
+    def learn(self, x: np.ndarray, f: np.ndarray) -> None:
+        """Samples for the models that are no part of the search."""
+        self._estimate = None
+        self.state.archive.add(x, f)
+
+    def conclude(self) -> None:
+        """A generation that stays incomplete: half of it is worth an update."""
+        if not self.state.phase.refines and 2 * self._f.size >= self.state.popsize:
+            self._estimate = None
+            self._generation()
+
+    def estimate(self) -> Claim:
+        """F at the mean; computed once for what was told."""
+        if self._estimate is None:
+            self._estimate = estimate.current(self.state)
+            cost = self._estimate.noise_cost
+            self.state.claim = dataclasses.replace(self.state.claim, noise_cost=cost)
+        return self._estimate
+
+    def move(self, new: Coordinates) -> None:
+        """The same distribution of theta in the coordinates of another noise."""
+        state, old = self.state, self.state.coords
+        cov, path = state.marginal.search(old.c), state.paths.c
+        if cov.ndim == 1:
+            ratio = old.scale * old.width / (new.scale * new.width)
+            cov, mean = cov * ratio**2 + new.c, state.marginal.mean * ratio
+        else:
+            change = new.to_y(old.to_x(np.eye(old.dim)))  # rows: images of the unit vectors
+            cov = change.T @ cov @ change + np.diag(new.c)
+            mean, path = state.marginal.mean @ change, path @ change
+        mean = mean + (new.to_y(new.bias) - new.to_y(old.bias))
+        self.policies.reversal.forget()
+        state.paths = dataclasses.replace(state.paths, s=np.zeros(old.dim), c=path)
+        state.coords = new
+        state.marginal = marginal_of(mean, cov, new.c)
+        self._estimate = None
+
+    def _generation(self) -> None:
+        """Update by ranks, then a model if one is due, then: is there more to gain this way?"""
+        state, policies = self.state, self.policies
+        state.generation += 1
+        measured = np.all(np.isfinite(self._x), axis=1)
+        x, f = self._x[measured], self._f[measured]
+        self._drop_generation()
+        if not (
+            self._apply(policies.plateau.decide(state, f))
+            or (f.size and self._apply(policies.reversal.decide(f)))
+        ):
+            self._update(x, f)
+        if state.evaluations >= policies.early_newton.due:
+            self._try_model()
+        if state.phase.refines:
+            return
+        if not self._apply(policies.floor.decide(state, policies.early_newton.near)):
+            self._apply(policies.stagnation.decide(state, policies.value_noise))
+        if state.phase.over and not state.phase.refines:
+            self._claim_recent()
+
+    def _update(self, x: np.ndarray, f: np.ndarray) -> None:
+        if not f.size:
+            return
+        state, coords = self.state, self.state.coords
+        self.policies.plateau.moved()
+        told = self.policies.screening.population(state, x, f)
+        cut = coords.cuts(state.marginal.mean, state.marginal.search(coords.c))
+        new = cma.update(state.marginal, state.paths, told, coords.inside if cut else None)
+        state.paths = new.paths
+        state.marginal = marginal_of(coords.inside(new.mean), new.cov, coords.c)
+
+    def _try_model(self) -> None:
+        """Value noise first: a model that sees nothing but noise advises no step."""
+        state, policies = self.state, self.policies
+        model = policies.early_newton.model(state)
+        if model is not None and self._apply(policies.value_noise.decide(state, model)):
+            return
+        self._apply(policies.early_newton.decide(state, model))
+
+    def _refine(self) -> None:
+        """A model of the refinement is due, unless the last step has to be taken back."""
+        state, policies = self.state, self.policies
+        policies.refinement.postpone(state)
+        since = state.archive.raw(state.evaluations - policies.refinement.stepped)
+        if not self._apply(policies.reversal.decide(since)):
+            self._apply(policies.refinement.decide(state, policies.value_noise))
+
+    def _claim_recent(self) -> None:
+        """An ended search: F from recent values."""
+        state, f = self.state, recent(self.state)
+        if f.size:
+            # without noise older values are of a wider search, not of what was found
+            f = f if state.coords.noisy else f[-state.popsize :]
+            value, error = float(f.mean()), float(f.std() / np.sqrt(f.size))
+            state.claim = Claim(value, error, state.claim.noise_cost)
+
+    def _apply(self, decisions: Decisions) -> bool:
+        """Applies decisions in their order; False if there are none."""
+        for decision in decisions:
+            self._carry_out(decision)
+            self.state.phase = after(self.state.phase, decision)
+        return bool(decisions)
+
+    def _carry_out(self, decision: Decision) -> None:
+        match decision:
+            case Step():
+                self._step(decision)
+            case Revert():
+                self._revert(decision)
+            case Return():
+                self._go_back(decision)
+            case Widen():
+                self._widen(decision)
+            case Enter():
+                self.policies.refinement.begin(self.state)
+            case End():
+                self.state.why = decision.why
+            case _:
+                pass
+        if isinstance(decision, Revert | Return | Enter | End):
+            self._events.add(self._label + decision.why)
+
+    def _step(self, step: Step) -> None:
+        state, model, advice = self.state, step.model, step.advice
+        self.policies.reversal.keep(state)
+        target = state.marginal.mean + state.marginal.unwhiten(model.out_of(advice.move))
+        cov = state.marginal.rescaled(model.turn, advice.factors)
+        state.marginal = marginal_of(state.coords.inside(target), cov, state.coords.c)
+        if state.phase.refines:
+            state.generation += 1
+        else:
+            state.paths = cma.no_paths(state.coords.dim)
+        if step.claim is not None:
+            state.claim = step.claim
+
+    def _revert(self, revert: Revert) -> None:
+        state, kept = self.state, revert.to
+        self.policies.screening.forget()
+        self.policies.early_newton.reverted()
+        state.marginal = marginal_of(kept.mean, kept.cov, state.coords.c)
+
+    def _go_back(self, decision: Return) -> None:
+        state, coords, policies = self.state, self.state.coords, self.policies
+        self._drop_generation()
+        policies.reversal.forget()
+        policies.screening.forget()
+        policies.screening.mirroring.forget()
+        policies.floor.forget()
+        policies.early_newton.near = 0
+        if state.phase.refines:  # models are due on the way when the refinement's next one was
+            policies.early_newton.due = policies.refinement.due
+        cov = state.marginal.search(coords.c) * tuning.RETURN_WIDTH**2 + coords.noise_matrix()
+        mean = coords.inside(coords.to_y(decision.x))
+        state.marginal = marginal_of(mean, cov, coords.c)
+        state.paths = cma.no_paths(coords.dim)
+
+    def _widen(self, decision: Widen) -> None:
+        marginal = self.state.marginal
+        wider = np.exp(2 * (decision.log_width - marginal.log_width))
+        c = self.state.coords.c
+        self.state.marginal = marginal_of(marginal.mean, marginal.cov * wider, c)
+
+    def _drop_generation(self) -> None:
+        dim = self.state.coords.dim
+        self._x, self._f = np.empty((0, dim)), np.empty(0)
+
+
+def capacity(coords: Coordinates, popsize: int) -> int:
+    """Rows that a descent keeps.
+
+    Restarts double their populations: what is kept must not grow with them beyond what models and
+    medians are made of.
+    """
+    full, diagonal = tuning.KEPT_PER_FEATURE, tuning.KEPT_PER_FEATURE_DIAGONAL
+    return max(
+        features_of(coords.dim) * (full if coords.full else diagonal),
+        min(tuning.KEPT_POPULATIONS * popsize, tuning.KEPT_FOR_POPULATION),
+        tuning.KEPT_POPULATIONS_AT_LEAST * popsize,
+        tuning.KEPT_AT_LEAST,
+    )

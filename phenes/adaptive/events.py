@@ -1,0 +1,17 @@
+"""Turning points of the search, as sentences with their number: bounded memory if nobody reads."""
+
+
+class Events:
+    """What happened since `take` was last called."""
+
+    def __init__(self) -> None:
+        self._counts: dict[str, int] = {}
+
+    def add(self, text: str) -> None:
+        """One more of these; texts come from a finite set."""
+        self._counts[text] = self._counts.get(text, 0) + 1
+
+    def take(self) -> dict[str, int]:
+        """Events with their number, in the order of their first; forgets them."""
+        counts, self._counts = self._counts, {}
+        return counts

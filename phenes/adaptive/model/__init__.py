@@ -1,0 +1,1 @@
+"""Models of f by one least squares: a quadratic for Newton steps, a surrogate for screening."""

@@ -1,0 +1,38 @@
+"""The one least squares behind every model: normal equations with a small ridge."""
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from phenes.adaptive import tuning
+
+
+def solve(a: np.ndarray, b: np.ndarray) -> np.ndarray | None:
+    """Coefficients x [p] with the least |a x - b|^2; None if the equations cannot be solved."""
+    n, p = a.shape
+    if p > tuning.LARGEST_DIRECT:
+        return conjugate_gradients(a, b)
+    gram = a.T @ a
+    gram[np.diag_indices(p)] += tuning.RIDGE * n
+    try:
+        factor = cho_factor(gram, overwrite_a=True, check_finite=False)
+        return np.asarray(cho_solve(factor, a.T @ b, check_finite=False))
+    except np.linalg.LinAlgError:
+        return None
+
+
+def conjugate_gradients(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """The same in a bounded number of steps of O(n p) each."""
+    n, p = a.shape
+    x, r = np.zeros(p), a.T @ b
+    direction, rr = r.copy(), float(r @ r)
+    start = rr
+    for _ in range(tuning.CG_STEPS):
+        if rr <= tuning.CG_ENOUGH * start:
+            break
+        image = a.T @ (a @ direction) + tuning.RIDGE * n * direction
+        alpha = rr / float(direction @ image)
+        x += alpha * direction
+        r -= alpha * image
+        rr, old = float(r @ r), rr
+        direction = r + rr / old * direction
+    return x

@@ -1,0 +1,161 @@
+"""A quadratic model of f, fitted to whitened points: no ranks, and no bias by them.
+
+The residual, what the features cannot explain, tells how far to trust it.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from phenes.adaptive import tuning
+from phenes.adaptive.model.features import (
+    axis_features,
+    design,
+    features_of,
+    full_features,
+    higher,
+    pairs,
+)
+from phenes.adaptive.model.least_squares import solve
+
+
+@dataclass(frozen=True)
+class Fit:
+    """f = mean + g'u + sum_k h_k (u_k^2 - 1) / 2, u = turn' z."""
+
+    mean: float
+    g: np.ndarray  # [d], gradient along the columns of turn
+    h: np.ndarray  # [d], curvatures
+    turn: np.ndarray | None  # [d, d] eigenvectors in z; None: the axes
+    residual: float  # standard deviation of what is not explained, freed of the number of features
+    r2: float  # adjusted
+    n: int
+    features: int
+    # residual of the outer half of the points over that of the inner: about 1 for noise of f, more
+    # if the model is too simple
+    outer: float
+
+    @property
+    def blur(self) -> float:
+        """Standard error of each component of the gradient, or nearly so."""
+        return self.residual / math.sqrt(max(self.n - self.features, 1))
+
+    def value(self, u: np.ndarray, noise: np.ndarray) -> float:
+        """E f at u under noise of these variances, both along the columns of turn."""
+        return float(self.mean + self.g @ u + 0.5 * self.h @ (u**2 + noise - 1))
+
+    def predict(self, z: np.ndarray) -> np.ndarray:
+        """The model at whitened rows z."""
+        u = z if self.turn is None else z @ self.turn
+        return self.mean + u @ self.g + 0.5 * (u**2 - 1) @ self.h
+
+    def out_of(self, u: np.ndarray) -> np.ndarray:
+        """The whitened vector that is u along the columns of turn."""
+        return u if self.turn is None else self.turn @ u
+
+
+def fit(z: np.ndarray, f: np.ndarray, crossed: bool = True) -> Fit | None:
+    """The richest model that whitened points z [n, d] allow.
+
+    None if they are too few, or the values constant or not to be fitted. crossed: may it have
+    products of coordinates?
+    """
+    n, d = z.shape
+    least = tuning.LEAST_ROWS_PER_FEATURE
+    full = crossed and features_of(d) > axis_features(d) and n > least * features_of(d)
+    p = full_features(d) if full else axis_features(d)
+    centre = spread = 0.0
+    if n > least * p:
+        with np.errstate(over="ignore", invalid="ignore"):
+            centre, spread = float(f.mean()), float(f.std())
+    finite = np.isfinite(centre) and np.isfinite(spread)
+    if not (finite and spread > tuning.LEAST_SPREAD * abs(centre)):
+        return None
+    a, b = design(z, full), (f - centre) / spread
+    coefficients = solve(a, b)
+    if coefficients is None:
+        return None
+    rest = (b - a @ coefficients) ** 2
+    residual = float(np.sqrt(np.sum(rest) / (n - p)))
+    mean, g, h, turn = _unpack(coefficients, d, full)
+    return Fit(
+        mean=centre + spread * mean,
+        g=spread * g,
+        h=spread * h,
+        turn=turn,
+        residual=spread * residual,
+        r2=1 - residual**2 * (n - 1) / n,
+        n=n,
+        features=p,
+        outer=_outer(z, rest),
+    )
+
+
+def _outer(z: np.ndarray, rest: np.ndarray) -> float:
+    """Root mean square of the residuals of the outer half of the points over the inner half's."""
+    order, half = np.argsort(np.sum(z**2, axis=1)), rest.size // 2
+    inner = max(float(np.mean(rest[order[:half]])), tuning.TINY)
+    return float(np.sqrt(np.mean(rest[order[half:]]) / inner))
+
+
+def enrich(z: np.ndarray, f: np.ndarray, plain: Fit) -> Fit:
+    """The same model with more of f explained by features of third and fourth order.
+
+    Under N(0, I) Hermite polynomials are orthogonal: gradient and Hessian stay what they were and
+    only their errors become smaller. The plain model if there are too few rows for more.
+    """
+    n, d = z.shape
+    if plain.turn is None:
+        return plain
+    mixed = _affordable(n, d, plain.features)
+    if mixed is None:
+        return plain
+    u = z @ plain.turn
+    centre, spread = float(f.mean()), float(f.std())
+    a, b = np.concatenate([design(u, True), higher(u, mixed)], axis=1), (f - centre) / spread
+    p = a.shape[1]
+    coefficients = solve(a, b)
+    if coefficients is None:
+        return plain
+    residual = float(np.sqrt(np.sum((b - a @ coefficients) ** 2) / (n - p)))
+    if spread * residual >= plain.residual:
+        return plain
+    mean, g, h, turn = _unpack(coefficients[: plain.features], d, True)
+    assert turn is not None
+    return Fit(
+        mean=centre + spread * mean,
+        g=spread * g,
+        h=spread * h,
+        turn=plain.turn @ turn,
+        residual=spread * residual,
+        r2=1 - residual**2,
+        n=n,
+        features=p,
+        outer=plain.outer,
+    )
+
+
+def _affordable(n: int, d: int, features: int) -> bool | None:
+    """May a richer model have mixed features? None if n rows do not allow any."""
+    for mixed in (True, False):
+        p = features + 2 * d + (d * (d - 1) if mixed else 0)
+        if p <= tuning.LARGEST_FULL_MODEL and n > tuning.LEAST_ROWS_PER_RICH_FEATURE * p:
+            return mixed
+    return None
+
+
+def _unpack(
+    coefficients: np.ndarray, d: int, full: bool
+) -> tuple[float, np.ndarray, np.ndarray, np.ndarray | None]:
+    """Mean, gradient, curvatures and, with products of coordinates, the Hessian's eigenvectors."""
+    mean = float(coefficients[0])
+    g = coefficients[1 : d + 1]
+    h = np.sqrt(2) * coefficients[d + 1 : 2 * d + 1]
+    if not full:
+        return mean, g, h, None
+    hessian = np.diag(h)
+    j, k = pairs(d)
+    hessian[j, k] = hessian[k, j] = coefficients[2 * d + 1 :]
+    values, turn = np.linalg.eigh(hessian)
+    return mean, turn.T @ g, values, turn

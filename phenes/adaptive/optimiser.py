@@ -1,0 +1,296 @@
+"""The adaptive strategy: descents with restarts; the answer is the mean of the best of them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from phenes.adaptive import comparison, tuning
+from phenes.adaptive.coordinates import Coordinates, make_coordinates
+from phenes.adaptive.descent import Descent, Start
+from phenes.adaptive.events import Events
+from phenes.adaptive.restarts import Schedule, default_popsize
+
+LARGE, SMALL = "restart: a large population from elsewhere", "restart: a small one from elsewhere"
+SAME_PLACE = "restart: ended at the same place"
+BETTER = "restart: better, and the answer from now on"
+ENDED = "restart: ended elsewhere"
+ELSEWHERE = "the evidence says that the answer is elsewhere: a new descent there"
+
+
+class Adaptive:
+    """Minimises E f(x), x = theta + noise of known covariance.
+
+    Ask for intended theta, tell the realised x and f(x). Arguments are clean arrays: what users
+    give is validated by `phenes.Optimizer`.
+
+    Parameters
+    ----------
+    x0 : ndarray, shape (d,)
+        Where the search starts.
+    sigma0 : ndarray, shape (d,)
+        Standard deviation of the first candidates in each coordinate, positive.
+    cov : ndarray, shape (d,) or (d, d)
+        Variances or covariance of x - theta; zeros for no noise.
+    popsize : int, optional
+        Evaluations of a generation, at least 2; 4 + 3 ln d by default.
+    rng : numpy.random.Generator
+        Source of all randomness of the search.
+    bias : ndarray, shape (d,), optional
+        Mean of x - theta; zero by default.
+    lower, upper : ndarray, shape (d,), optional
+        Bounds of theta, lower < upper; none by default.
+    without : frozenset of str, optional
+        Policies to switch off, for `phenes bench ablate` and for tests: names of
+        `phenes.adaptive.policies.SWITCHES`.
+
+    Raises
+    ------
+    ValueError
+        If `without` names no policy.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng, world = np.random.default_rng(0), np.random.default_rng(1)
+    >>> search = Adaptive(np.ones(3), np.full(3, 0.5), np.full(3, 0.01), rng=rng)
+    >>> while search.evaluations < 500:
+    ...     theta = search.ask()
+    ...     x = theta + 0.1 * world.standard_normal(theta.shape)
+    ...     search.tell(theta, x, np.sum(x**2, axis=1))
+    >>> bool(np.abs(search.mean).max() < 0.01)
+    True
+    """
+
+    def __init__(
+        self,
+        x0: np.ndarray,
+        sigma0: np.ndarray,
+        cov: np.ndarray,
+        *,
+        popsize: int | None = None,
+        rng: np.random.Generator,
+        bias: np.ndarray | None = None,
+        lower: np.ndarray | None = None,
+        upper: np.ndarray | None = None,
+        without: frozenset[str] = frozenset(),
+    ) -> None:
+        dim = x0.size
+        low = np.full(dim, -np.inf) if lower is None else lower
+        high = np.full(dim, np.inf) if upper is None else upper
+        bias = np.zeros(dim) if bias is None else bias
+        self.rng = rng
+        self.coords: Coordinates = make_coordinates(cov, sigma0, bias, low, high)
+        self.x0 = np.clip(x0, low, high)
+        self.evaluations = 0
+        self.generation = 0
+        self._without = without
+        self._events = Events()
+        self._schedule = Schedule(default_popsize(dim) if popsize is None else popsize)
+        self._incumbent = self._descent(Start(self.x0 + bias, 1.0, self._schedule.small))
+        self._challenger: Descent | None = None
+
+    def _descent(self, start: Start) -> Descent:
+        return Descent(self.coords, start, self._events, self._without)
+
+    @property
+    def _current(self) -> Descent:
+        return self._incumbent if self._challenger is None else self._challenger
+
+    @property
+    def popsize(self) -> int:
+        """Evaluations of a generation now; restarts may have more than the first descent."""
+        return self._current.state.popsize
+
+    def ask(self, n: int | None = None) -> np.ndarray:
+        """Intended theta to try next.
+
+        Parameters
+        ----------
+        n : int, optional
+            How many; `popsize` by default.
+
+        Returns
+        -------
+        ndarray, shape (n, d)
+            Points within the bounds.
+        """
+        return self._current.ask(self.popsize if n is None else n, self.rng)
+
+    def tell(self, theta: np.ndarray, x: np.ndarray, f: np.ndarray) -> None:
+        """Take in any number of samples.
+
+        Parameters
+        ----------
+        theta : ndarray, shape (n, d)
+            What was intended; the search does not use it.
+        x : ndarray, shape (n, d)
+            What was realised. Rows with NaN teach nothing.
+        f : ndarray, shape (n,)
+            Values at x; NaN or infinite values are failed evaluations.
+        """
+        descent = self._current
+        before = descent.state.generation
+        descent.tell(x, f)
+        self.evaluations += f.size
+        self.generation += descent.state.generation - before
+        self._judge()
+
+    def learn(self, theta: np.ndarray, x: np.ndarray, f: np.ndarray) -> None:
+        """Take in samples for the models of the best descent that are no part of its search.
+
+        Parameters
+        ----------
+        theta, x, f : ndarray
+            As for `tell`.
+        """
+        self._incumbent.learn(x, f)
+        self.evaluations += f.size
+
+    def conclude(self) -> None:
+        """Move on with an incomplete generation, if half of it was told: no more will come."""
+        self._current.conclude()
+
+    def restart(self, theta: np.ndarray) -> None:
+        """Begin a new descent, half as wide as the first, where the evidence points.
+
+        Parameters
+        ----------
+        theta : ndarray, shape (d,)
+            Where it starts. All descents before it are given up.
+        """
+        self._events.add(ELSEWHERE)
+        known = self._incumbent.policies.value_noise.known
+        self._schedule = Schedule(self._schedule.small)
+        self._challenger = None
+        start = theta + self.coords.bias
+        width = tuning.ELSEWHERE_WIDTH
+        self._incumbent = self._descent(Start(start, width, self._schedule.small, known))
+
+    def inside(self, theta: np.ndarray) -> np.ndarray:
+        """The nearest points within the bounds.
+
+        Parameters
+        ----------
+        theta : ndarray, shape (n, d)
+
+        Returns
+        -------
+        ndarray, shape (n, d)
+        """
+        return np.clip(theta, self.coords.lower, self.coords.upper)
+
+    def update_noise(
+        self, cov: np.ndarray, bias: np.ndarray, unmeasured: np.ndarray | None = None
+    ) -> None:
+        """Go on with better knowledge of the noise: the same distributions of theta.
+
+        Parameters
+        ----------
+        cov : ndarray, shape (d,) or (d, d)
+            Variances or covariance of x - theta.
+        bias : ndarray, shape (d,)
+            Mean of x - theta.
+        unmeasured : ndarray, shape (d,), optional
+            Variance of the declared input noise in coordinates where x is not measured.
+        """
+        old = self.coords
+        smooth = None if unmeasured is None else np.sqrt(np.maximum(unmeasured, 0.0))
+        self.coords = make_coordinates(cov, old.width, bias, old.lower, old.upper, smooth)
+        self._incumbent.move(self.coords)
+        if self._challenger is not None:
+            self._challenger.move(self.coords)
+
+    def take_events(self) -> dict[str, int]:
+        """What happened since this was last called.
+
+        Returns
+        -------
+        dict of str to int
+            Reasons of decisions with their number, in the order of their first.
+        """
+        return self._events.take()
+
+    @property
+    def mean(self) -> np.ndarray:
+        """The recommendation: theta at the mean of the best descent, shape (d,)."""
+        return self.coords.intend(self._incumbent.state.marginal.mean)
+
+    @property
+    def estimate(self) -> tuple[float, float]:
+        """Estimate of E f(x) at `mean` and its standard error, from values."""
+        claim = self._incumbent.estimate()
+        return claim.value, claim.error
+
+    @property
+    def noise_cost(self) -> float:
+        """What the noise of the inputs adds to F at `mean`, by the last estimate.
+
+        With C known to some per cent, F is known to no more per cent of this.
+        """
+        return self._incumbent.state.claim.noise_cost
+
+    @property
+    def spread(self) -> np.ndarray:
+        """Standard deviation of theta in each coordinate, shape (d,)."""
+        return self.coords.std_x(self._current.state.marginal.search(self.coords.c))
+
+    @property
+    def challenging(self) -> bool:
+        """Is a restart under way, beside a best descent that has seen values?"""
+        return self._challenger is not None and self._incumbent.state.archive.best() is not None
+
+    @property
+    def restarts(self) -> int:
+        """Number of restarts so far."""
+        return self._schedule.started
+
+    @property
+    def phase(self) -> str:
+        """What the search is doing now: search, newton, refine, or restart K with one of them."""
+        phase = self._current.state.phase
+        word = "newton" if phase.refines else "search"
+        if self._challenger is not None:
+            return f"restart {self._schedule.started}: {word}"
+        return "refine" if phase.over else word
+
+    @property
+    def converged(self) -> str:
+        """Why more evaluations would gain nothing; empty while they may.
+
+        Also while no two values differ: that is no convergence.
+        """
+        state = self._incumbent.state
+        if not (state.phase.over and self._schedule.verdicts.pointless):
+            return ""
+        f = state.archive.newest(state.archive.count)[1]
+        return state.why if f.size and np.ptp(f) > 0 else ""
+
+    def _judge(self) -> None:
+        """Is a challenger that has ended better, and who is next?"""
+        if self._challenger is not None:
+            self._schedule.spending.count(self._challenger.state.evaluations)
+            if not comparison.decided(self._challenger, self._incumbent):
+                return
+            self._replace(self._challenger)
+            self._challenger = None
+        state = self._incumbent.state
+        if "restarts" in self._without or not state.phase.over or self._schedule.refine(state):
+            return
+        known = self._incumbent.policies.value_noise.known
+        start = self._schedule.challenge(self.coords, self.x0, known, self.rng)
+        self._events.add(LARGE if self._schedule.spending.is_large else SMALL)
+        self._challenger = self._descent(start)
+
+    def _replace(self, challenger: Descent) -> None:
+        """The challenger becomes the incumbent, if it is better."""
+        incumbent = self._incumbent
+        same = comparison.same_place(challenger, incumbent)
+        better = comparison.better(challenger, incumbent)
+        if same:
+            # of two at the same place the one that can go on averaging is worth more
+            better = challenger.state.phase.refines and not incumbent.state.phase.refines
+        self._schedule.judged(better, same)
+        self._events.add(SAME_PLACE if same else ENDED)
+        if better:
+            self._events.add(BETTER)
+            self._incumbent = challenger

@@ -1,0 +1,67 @@
+"""Policies: each owns its state, reads that of the descent, and returns decisions with a reason.
+
+A policy never changes the descent. Each can be switched off by its name.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from phenes.adaptive.policies.early_newton import EarlyNewton
+from phenes.adaptive.policies.failures import Failures
+from phenes.adaptive.policies.floor import Floor
+from phenes.adaptive.policies.mirroring import Mirroring
+from phenes.adaptive.policies.plateau import Plateau
+from phenes.adaptive.policies.refinement import Refinement
+from phenes.adaptive.policies.reversal import Reversal
+from phenes.adaptive.policies.screening import Screening
+from phenes.adaptive.policies.stagnation import Stagnation
+from phenes.adaptive.policies.value_noise import ValueNoise
+
+# What `Adaptive(..., without=...)` takes, and what is done instead.
+SWITCHES = {
+    "mirroring": "candidates are independent",
+    "screening": "every candidate is evaluated",
+    "failures": "a search goes on among failures",
+    "plateau": "generations of equal values are updates like any other",
+    "reversal": "no Newton step is taken back",
+    "early_newton": "only ranks move the mean on the way",
+    "value_noise": "noise of the values is not looked for",
+    "stagnation": "a search goes on however long it has not improved",
+    "refinement": "ranks move the mean to the end; value noise is not looked for either",
+    "restarts": "the first descent has all of the budget",
+}
+
+
+@dataclass
+class Policies:
+    """Those of one descent, in the order in which they are asked."""
+
+    screening: Screening
+    failures: Failures
+    plateau: Plateau
+    reversal: Reversal
+    value_noise: ValueNoise
+    early_newton: EarlyNewton
+    floor: Floor
+    stagnation: Stagnation
+    refinement: Refinement
+
+
+def make_policies(without: frozenset[str]) -> Policies:
+    """All policies; those named in `without` have nothing to say."""
+    unknown = sorted(without - set(SWITCHES))
+    if unknown:
+        raise ValueError(f"without must be of {', '.join(SWITCHES)}, got {', '.join(unknown)}")
+    refines = "refinement" not in without
+    return Policies(
+        screening=Screening("screening" not in without, Mirroring("mirroring" not in without)),
+        failures=Failures("failures" not in without),
+        plateau=Plateau("plateau" not in without),
+        reversal=Reversal("reversal" not in without),
+        value_noise=ValueNoise(refines and "value_noise" not in without),
+        early_newton=EarlyNewton("early_newton" not in without),
+        floor=Floor(refines),
+        stagnation=Stagnation("stagnation" not in without, refines),
+        refinement=Refinement(),
+    )

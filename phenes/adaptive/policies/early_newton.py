@@ -1,0 +1,90 @@
+"""On the way, when a model is due: a Newton step if the model explains nearly everything."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from phenes.adaptive import newton, tuning
+from phenes.adaptive.bounds import confine
+from phenes.adaptive.estimate import model_of, noise_along
+from phenes.adaptive.model.features import axis_features, dear, features_of
+from phenes.adaptive.model.quadratic import Fit
+from phenes.adaptive.phases import Decisions, Step
+from phenes.adaptive.state import State
+
+
+@dataclass
+class EarlyNewton:
+    """Owns when models are due on the way, and what came of the last ones."""
+
+    on: bool = True
+    due: int = 0  # evaluations at which the next model is fitted
+    full_due: int = 0  # in many dimensions: those at which all of the curvature is fitted again
+    failures: int = 0  # models in a row that explained too little
+    near: int = 0  # steps in a row that stayed close, at the noise
+    last_median: float = np.inf  # of the generation before the last step
+
+    def model(self, state: State) -> Fit | None:
+        """The model that is due now; decides when the next one is."""
+        p, axes = features_of(state.coords.dim), axis_features(state.coords.dim)
+        if dear(state.coords.dim):
+            self.due = state.evaluations + max(axes, state.popsize)
+            return self._thrifty(state, p, axes)
+        # all of a generation and some more: in few dimensions a handful would fit anything
+        newest = max(tuning.ROWS_PER_FEATURE * p, state.popsize + tuning.SPARE_ROWS)
+        model = model_of(state, newest)
+        failed = model is not None and model.features == p and model.r2 < tuning.STEP_R2
+        self.failures = self.failures + 1 if failed else 0
+        # after half as many new rows as features; models that keep failing wait longer and longer
+        wait = (model.features if model is not None else axes) // 2
+        longer = min(self.failures // tuning.FAILURES_PER_WAIT, p // tuning.CHEAP_FEATURES)
+        self.due = state.evaluations + max(wait * max(1, longer), state.popsize)
+        return model
+
+    def _thrifty(self, state: State, p: int, axes: int) -> Fit | None:
+        """Curvature along the principal axes; all of it now and then, where much is unexplained.
+
+        The search takes the shape of the inverse Hessian, and its principal axes are then those of
+        f.
+        """
+        newest = max(tuning.ROWS_PER_AXIS_FEATURE * axes, state.popsize + tuning.SPARE_ROWS)
+        model = model_of(state, newest, crossed=False)
+        enough = model is not None and model.r2 > tuning.AXES_SUFFICE
+        if state.evaluations < self.full_due or enough:
+            return model
+        full = model_of(state, tuning.ROWS_PER_FEATURE * p)
+        if full is None or full.turn is None:  # not enough rows yet
+            return model
+        self.failures = self.failures + 1 if full.r2 < tuning.STEP_R2 else 0
+        self.full_due = state.evaluations + tuning.ROWS_PER_FEATURE * p * max(1, self.failures)
+        return full if model is None or full.r2 > model.r2 else model
+
+    def decide(self, state: State, model: Fit | None) -> Decisions:
+        """Of the model that was due."""
+        if not self.on or model is None or model.r2 < tuning.STEP_R2:
+            self.near = 0
+            return ()
+        with np.errstate(divide="ignore"):
+            excess = 1 / noise_along(state, model.turn) - 1
+        median = float(np.median(state.archive.newest(state.popsize)[1]))
+        # with curvature along the axes only, wider only while it pays: what such a model misses
+        # grows faster than what it sees
+        growing = model.turn is not None or median < self.last_median
+        self.last_median = median
+        within = confine(state.coords, state.marginal, model.turn)
+        advice = newton.early(model, excess, within, growing)
+        close = advice.length < 1 and _noise_prevails(model, excess)
+        self.near = self.near + 1 if close else 0
+        return (Step(model, advice),)
+
+    def reverted(self) -> None:
+        """A step was taken back: models are to be tried less often."""
+        self.failures += tuning.FAILURES_PER_REVERT
+
+
+def _noise_prevails(model: Fit, excess: np.ndarray) -> bool:
+    """Is most of the variation of f the noise's? Ranks say little more then, values do."""
+    clear = model.h > tuning.CLEAR_CURVATURE * newton.edge_of(model)
+    stiff = clear & (excess <= tuning.FREE_EXCESS)
+    weight = model.g**2 + model.h**2 / 2  # of each direction in the variance of f
+    return bool(weight[stiff].sum() > weight.sum() / 2)

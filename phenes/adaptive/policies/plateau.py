@@ -1,0 +1,36 @@
+"""A generation of equal values orders nothing: the search stays, or goes back."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from phenes.adaptive import tuning
+from phenes.adaptive.phases import Decisions, End, Return, Stay
+from phenes.adaptive.state import State
+
+WORSE = "a plateau worse than the best value: back to the best point"
+FLAT = "the values no longer differ"
+
+
+@dataclass
+class Plateau:
+    """Counts generations in a row whose values were all equal."""
+
+    on: bool = True
+    flat: int = 0
+
+    def decide(self, state: State, f: np.ndarray) -> Decisions:
+        """Of the values f of a generation."""
+        if not self.on or not f.size or np.ptp(f) != 0:
+            return ()
+        self.flat += 1
+        best = state.archive.best()
+        if self.flat > tuning.FLAT_GENERATIONS:
+            return (End(FLAT),)
+        if best is not None and float(f[0]) > best[1]:
+            return (Return(WORSE, best[0]),)
+        return (Stay(),)
+
+    def moved(self) -> None:
+        """A generation whose values differed moved the search."""
+        self.flat = 0

@@ -1,0 +1,38 @@
+"""Takes a Newton step back if the values after it are far worse than all before."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from phenes.adaptive.marginal import Marginal
+from phenes.adaptive.phases import Decisions, Revert
+from phenes.adaptive.state import State
+
+WORSE = "the values after a Newton step were far worse: taken back"
+
+
+@dataclass
+class Reversal:
+    """The distribution before the last Newton step, until the step has proved good."""
+
+    on: bool = True
+    kept: Marginal | None = None
+    bar: float = np.inf  # what the median of the values after the step must not exceed
+
+    def keep(self, state: State) -> None:
+        """Before a Newton step. bar = 2 max f - median f of a population before it."""
+        f = state.archive.newest(state.popsize)[1]
+        self.bar = float(2 * f.max() - np.median(f))
+        self.kept = state.marginal if self.on else None
+
+    def decide(self, f: np.ndarray) -> Decisions:
+        """Of the values f after the step. Whatever it is, the step is not judged again."""
+        kept, self.kept = self.kept, None
+        if kept is None:
+            return ()
+        median = float(np.median(np.where(np.isfinite(f), f, np.inf)))
+        return () if median <= self.bar else (Revert(WORSE, kept),)
+
+    def forget(self) -> None:
+        """The distribution before the step means nothing any more."""
+        self.kept = None
