@@ -1,6 +1,7 @@
 """The samples of a run: f(x) is exact at x, so a sample stays true for ever, and so do failures."""
 
 from dataclasses import dataclass, field
+from typing import cast
 
 import numpy as np
 
@@ -33,9 +34,11 @@ def _on_one_side(z: np.ndarray, failed: np.ndarray) -> bool:
     n, d = z.shape
     if n < 2 * d + tuning.FEW_FAILURES:
         return False
-    apart = z[failed].mean(axis=0) - z[~failed].mean(axis=0)
-    inside = np.where(failed[:, None], z - z[failed].mean(axis=0), z - z[~failed].mean(axis=0))
-    solved = np.linalg.lstsq(inside.T @ inside / (n - 2), apart, rcond=None)[0]
+    apart: np.ndarray = z[failed].mean(axis=0) - z[~failed].mean(axis=0)
+    inside = z - z[~failed].mean(axis=0)
+    inside[failed] = z[failed] - z[failed].mean(axis=0)
+    within = inside.T @ inside / (n - 2)
+    solved = cast("np.ndarray", np.linalg.lstsq(within, apart, rcond=None)[0])
     squared = apart @ solved * failed.mean() * (1 - failed.mean()) * n
     largest = d + 2 * tuning.FAILURE_SURE * np.sqrt(2 * d)
     return bool(squared * (n - d - 1) / (n - 2) > largest)

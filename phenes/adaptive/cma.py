@@ -107,16 +107,24 @@ class Population:
 
 
 def update(
-    marginal: Marginal, paths: Paths, told: Population, inside: Inside | None = None
+    marginal: Marginal,
+    paths: Paths,
+    told: Population,
+    inside: Inside | None = None,
+    k: Rates | None = None,
 ) -> Update:
     """One generation.
 
+    With positive weights only, c_1 = 0 and infinite damping this is the natural gradient of the
+    marginal: sum_i w_i r_i for the mean and sum_i w_i (r_i r_i' - cov), times c_mu, for the
+    covariance, r_i = y_i - mean.
+
     inside: where bounds that cut into the search let a mean be. Points lie on one side of the mean
     then: what the selected say is how they differ from all, and what counts as a step is what the
-    bounds leave of it.
+    bounds leave of it. k: rates other than the tutorial's.
     """
     n, d = told.y.shape
-    k = rates(d, n, told.evaluated, marginal.diagonal)
+    k = rates(d, n, told.evaluated, marginal.diagonal) if k is None else k
     z, w = ranked(marginal, told, k)
     total = w[: k.mu].sum()
     if total <= 0:

@@ -431,4 +431,5 @@ class Optimizer:
         fun, se = self._estimate()
         finite = f[np.isfinite(f)]
         median = np.median(finite) if finite.size else np.nan
-        self._history.add(self.nfev, search.mean, fun, se, median, search.spread, search.phase)
+        entry = (self.nfev, search.mean, fun, se, median, search.spread, search.phase)
+        self._history.add(*entry, events=search.take_events())

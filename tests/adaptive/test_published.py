@@ -65,9 +65,9 @@ def test_the_robust_optimum_is_found(name):
     for seed in range(5):
         start = np.random.default_rng([seed, 3]).uniform(low, high)
         noise = np.full(low.size, sigma**2)
-        engine = run(f, start, (high - low) / 4, noise, 10_000, seed=seed, lower=low, upper=high)
+        search = run(f, start, (high - low) / 4, noise, 10_000, seed=seed, lower=low, upper=high)
         regrets.append(
-            weights @ (f(engine.mean + sigma * draws) - f(np.array(optimum) + sigma * draws))
+            weights @ (f(search.mean + sigma * draws) - f(np.array(optimum) + sigma * draws))
         )
     assert np.median(regrets) < allowed, regrets
     assert min(regrets) > -1e-3  # else the optimum of the table is none

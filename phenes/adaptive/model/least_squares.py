@@ -1,5 +1,9 @@
 """The one least squares behind every model: normal equations with a small ridge."""
 
+# SciPy has no type stubs:
+# pyright: reportMissingTypeStubs=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false
+
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 

@@ -1,0 +1,64 @@
+"""What a descent keeps of its samples, and what failures mean."""
+
+import numpy as np
+import pytest
+
+from phenes.adaptive.archive import Archive
+
+
+def test_the_archive_keeps_the_newest():
+    archive = Archive(2, 300)
+    for k in range(100):
+        archive.add(np.full((10, 2), k), np.full(10, k))
+    x, f = archive.newest(200)
+    assert f.shape == (200,)
+    assert f[-1] == 99
+    assert np.array_equal(x[:, 0], f)
+    assert archive.total == 1000
+    assert archive.f.size < 1000
+
+
+@pytest.mark.parametrize("shape", ["side", "hole"])
+def test_failures_that_have_a_place_count_as_the_worst_kept(shape):
+    rng = np.random.default_rng(0)
+    for dim in (1, 3, 8):
+        x = rng.standard_normal((300, dim))
+        bad = x[:, 0] > 0.5 if shape == "side" else np.sum(x**2, axis=1) < 0.7 * dim
+        archive = Archive(dim, 300)
+        archive.add(x, np.where(bad, np.nan, x[:, 0]))
+        assert archive.walled
+        _, f = archive.newest(300)
+        assert np.array_equal(f, np.where(bad, x[~bad, 0].max(), x[:, 0]))
+
+
+def test_failures_that_happen_anywhere_are_left_out():
+    rng, wrong = np.random.default_rng(1), 0
+    for _ in range(200):
+        x = rng.standard_normal((200, 3))
+        bad = rng.random(200) < 0.2
+        archive = Archive(3, 300)
+        archive.add(x, np.where(bad, np.nan, x[:, 0]))
+        wrong += archive.walled
+        if not archive.walled:
+            assert np.array_equal(archive.newest(50)[0], x[~bad][-50:])
+    assert wrong < 20  # two tests of about one in forty each
+
+
+def test_an_archive_of_failures_has_no_rows():
+    archive = Archive(2, 300)
+    archive.add(np.ones((20, 2)), np.full(20, np.nan))
+    assert archive.newest(10)[1].size == 0
+    assert archive.best() is None
+    archive.add(
+        np.array([[0.0, 0.0], [3.0, 0.0], [1.0, 0.0], [9.0, 9.0]]), np.array([1.0, 1.0, 1.0, 2.0])
+    )
+    x, value = archive.best()  # of the three best the one in their midst
+    assert value == 1.0
+    np.testing.assert_array_equal(x, [1.0, 0.0])
+
+
+def test_rows_whose_x_is_not_known_are_not_kept():
+    archive = Archive(2, 300)
+    archive.add(np.array([[1.0, np.nan], [1.0, 2.0]]), np.array([0.0, np.inf]))
+    assert archive.count == 1
+    assert np.isnan(archive.raw(5)).all()

@@ -1,0 +1,104 @@
+"""F at the mean: honest errors, also where a quadratic is too simple, and what the noise costs."""
+
+import numpy as np
+import pytest
+
+from phenes.adaptive import estimate
+from phenes.adaptive.phases import Claim, Phase
+from tests.adaptive.problems import descent, fed, sphere
+
+SIGMA = 0.5
+
+
+def quartic(x):
+    return np.sum(x**4, axis=1)
+
+
+def smooth_quartic(mean):
+    """E (m + sigma z)^4 = m^4 + 6 m^2 sigma^2 + 3 sigma^4 in each coordinate."""
+    return float(np.sum(mean**4 + 6 * mean**2 * SIGMA**2 + 3 * SIGMA**4))
+
+
+@pytest.mark.parametrize("mean", [0.0, 0.5])
+def test_the_error_is_honest_where_the_model_is_too_simple(mean):
+    """The rest that the quadratic misses is averaged over the noise: (value - F) / error."""
+    scores = []
+    for seed in range(20):
+        one = descent(np.full(2, SIGMA**2), mean=mean, width=0.7)
+        fed(one, 400, quartic, np.random.default_rng(seed))
+        claim = estimate.smoothed(
+            one.state, *_model(one.state), *estimate.rows(one.state, 400, np.inf)
+        )
+        scores.append((claim.value - smooth_quartic(np.full(2, mean))) / claim.error)
+    # of 20 honest scores the root mean square is 1 +- .16; the quadratic alone is off by 3 or more
+    assert 0.5 < np.sqrt(np.mean(np.square(scores))) < 1.6
+
+
+def _model(state):
+    model, _, _ = estimate.rich_model_of(state, 400)
+    assert model is not None
+    return model, np.zeros(state.coords.dim)
+
+
+def test_without_noise_the_model_is_corrected_by_the_nearest_samples():
+    """f = |x|: no quadratic knows that it is 0 at 0."""
+    one = descent(np.zeros(2), width=1.0)
+    fed(one, 400, lambda x: np.sqrt(sphere(x)), np.random.default_rng(0))
+    model, u = _model(one.state)
+    z, f = estimate.rows(one.state, 400, np.inf)
+    claim = estimate.smoothed(one.state, model, u, z, f)
+    alone = model.value(u, np.zeros(2))
+    assert abs(claim.value) < alone
+    assert abs(claim.value) < 2 * claim.error
+
+
+@pytest.mark.parametrize("dim", [1, 3, 8])
+def test_the_noise_costs_what_it_adds(dim):
+    """On a sphere with C = c I: d c, whatever the mean."""
+    c = 0.3
+    one = descent(np.full(dim, c), mean=1.0, width=0.5)
+    claim = estimate.current(fed(one, 300, sphere, np.random.default_rng(0)).state)
+    assert claim.noise_cost == pytest.approx(dim * c, rel=1e-3)
+    assert claim.value == pytest.approx(dim * (1 + c), rel=1e-3)
+
+
+def test_what_a_step_or_an_end_claimed_is_kept():
+    state = fed(descent(np.ones(2)), 100, sphere, np.random.default_rng(0)).state
+    state.claim = Claim(1.0, 0.1, 0.2)
+    for phase in (Phase.REFINE, Phase.SETTLED, Phase.ENDED):
+        state.phase = phase
+        assert estimate.current(state) is state.claim
+    state.phase = Phase.SEARCH
+    assert estimate.current(state).value != 1.0
+    state.phase, state.claim = Phase.REFINE, Claim()  # before the first step
+    assert np.isfinite(estimate.current(state).value)
+
+
+def test_few_values_are_averaged_and_none_are_nothing():
+    one = descent(np.ones(3))
+    assert np.isnan(estimate.current(one.state).value)
+    assert estimate.current(one.state).error == np.inf
+    one.state.archive.add(np.zeros((1, 3)), np.array([2.0]))
+    assert estimate.current(one.state) == Claim(2.0, np.inf, 0.0)
+    one.state.archive.add(np.zeros((1, 3)), np.array([4.0]))
+    assert estimate.current(one.state) == Claim(3.0, 1.0, 0.0)
+
+
+def test_rows_from_elsewhere_do_not_count():
+    one = fed(descent(np.ones(2)), 50, sphere, np.random.default_rng(0))
+    one.state.archive.add(np.full((10, 2), 100.0), np.zeros(10))
+    z, _ = estimate.rows(one.state, 60, estimate.horizon(2))
+    assert len(z) <= 50
+    assert np.all(np.sum(z**2, axis=1) < 18)
+
+
+def test_in_many_dimensions_the_axes_suffice_where_they_explain_nearly_everything():
+    """d = 30: a sphere needs no products of coordinates, a turned valley does."""
+    rng = np.random.default_rng(0)
+    one = descent(np.ones(30))
+    model, _, _ = estimate.rich_model_of(fed(one, 1200, sphere, rng).state, 1200)
+    assert model.turn is None
+    other = descent(np.ones(30))
+    valley = lambda x: np.sum(x, axis=1) ** 2  # noqa: E731
+    model, _, _ = estimate.rich_model_of(fed(other, 1200, valley, rng).state, 1200)
+    assert model.turn is not None
