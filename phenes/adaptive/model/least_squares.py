@@ -1,13 +1,15 @@
 """The one least squares behind every model: normal equations with a small ridge."""
 
-# SciPy has no type stubs:
-# pyright: reportMissingTypeStubs=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false
+# pyright: reportUnknownMemberType=false
+
+from typing import cast
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy import linalg  # pyright: ignore[reportMissingTypeStubs]
 
 from phenes.adaptive import tuning
+
+Factor = tuple[np.ndarray, bool]  # SciPy has no type stubs
 
 
 def solve(a: np.ndarray, b: np.ndarray) -> np.ndarray | None:
@@ -18,8 +20,8 @@ def solve(a: np.ndarray, b: np.ndarray) -> np.ndarray | None:
     gram = a.T @ a
     gram[np.diag_indices(p)] += tuning.RIDGE * n
     try:
-        factor = cho_factor(gram, overwrite_a=True, check_finite=False)
-        return np.asarray(cho_solve(factor, a.T @ b, check_finite=False))
+        factor = cast("Factor", linalg.cho_factor(gram, overwrite_a=True, check_finite=False))
+        return cast("np.ndarray", linalg.cho_solve(factor, a.T @ b, check_finite=False))
     except np.linalg.LinAlgError:
         return None
 
