@@ -23,8 +23,13 @@ for name, theta in {"minimax": FILTER.nominal, "phenes": result.x}.items():
     )
 
 if len(sys.argv) > 1:  # python filter_yield.py filter.png
-    from phenes_lab.plots import engineering
-
     from phenes.plots import save
 
-    save(engineering.response({"minimax": FILTER.nominal, "phenes": result.x}), Path(sys.argv[1]))
+    try:
+        from phenes_lab.plots import engineering
+    except ModuleNotFoundError:
+        print("No picture without the laboratory: pip install -e ./lab in a clone of phenes.")
+    else:
+        save(
+            engineering.response({"minimax": FILTER.nominal, "phenes": result.x}), Path(sys.argv[1])
+        )

@@ -27,10 +27,14 @@ for name, theta in {"nominal": LAUNCH.nominal, "phenes": result.x}.items():
     )
 
 if len(sys.argv) > 1:  # python gravity_assist.py launch.png
-    from phenes_lab.plots import engineering
-
     from phenes.plots import save
 
-    save(
-        engineering.trajectories({"nominal": LAUNCH.nominal, "phenes": result.x}), Path(sys.argv[1])
-    )
+    try:
+        from phenes_lab.plots import engineering
+    except ModuleNotFoundError:
+        print("No picture without the laboratory: pip install -e ./lab in a clone of phenes.")
+    else:
+        save(
+            engineering.trajectories({"nominal": LAUNCH.nominal, "phenes": result.x}),
+            Path(sys.argv[1]),
+        )

@@ -23,11 +23,14 @@ for name, theta in {"nominal": COATING.nominal, "phenes": result.x}.items():
     )
 
 if len(sys.argv) > 1:  # python mirror_coating.py coating.png
-    from phenes_lab.plots import engineering
-
     from phenes.plots import save
 
-    save(
-        engineering.spectra({"nominal": COATING.nominal, "phenes": result.x}, COATING),
-        Path(sys.argv[1]),
-    )
+    try:
+        from phenes_lab.plots import engineering
+    except ModuleNotFoundError:
+        print("No picture without the laboratory: pip install -e ./lab in a clone of phenes.")
+    else:
+        save(
+            engineering.spectra({"nominal": COATING.nominal, "phenes": result.x}, COATING),
+            Path(sys.argv[1]),
+        )

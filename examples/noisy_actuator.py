@@ -34,8 +34,11 @@ for name, theta in designs.items():
     )
 
 if len(sys.argv) > 1:  # python noisy_actuator.py regulator.png
-    from phenes_lab.plots import engineering
-
     from phenes.plots import save
 
-    save(engineering.motions(designs), Path(sys.argv[1]))
+    try:
+        from phenes_lab.plots import engineering
+    except ModuleNotFoundError:
+        print("No picture without the laboratory: pip install -e ./lab in a clone of phenes.")
+    else:
+        save(engineering.motions(designs), Path(sys.argv[1]))
