@@ -24,12 +24,14 @@ def panels(
     size: tuple[float, float],
     room: tuple[float, float] = (0.0, 0.0),
     least: float = 0.0,
+    shrink: bool = True,
 ) -> tuple[Figure, list[Axes]]:
     """A figure and `count` axes in rows of at most `columns`.
 
-    size: of a panel, room: around all of them, least: width of the figure; in inches.
+    size: of a panel, room: around all of them, least: width of the figure; in inches. shrink: fewer
+    columns where there are fewer panels.
     """
-    columns = min(columns, count)
+    columns = min(columns, count) if shrink else columns
     rows = -(-count // columns)
     width, height = size[0] * columns + room[0], size[1] * rows + room[1]
     figure = Figure(figsize=(max(least, width), height), layout="constrained")

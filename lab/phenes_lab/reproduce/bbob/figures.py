@@ -200,7 +200,7 @@ def curves(results: BbobResults, functions: Iterable[int], what: str) -> Figure 
     drawn = [f for f in functions if f in results.functions("ES", "PAES")]
     if not drawn:
         return None
-    figure, axes = panels(len(drawn), 3, (13 / 3, 3.1), room=(0, 0.8), least=13)
+    figure, axes = panels(len(drawn), 3, (13 / 3, 3.1), room=(0, 0.8), shrink=False)
     name = what.replace("_mean", "(mean)")
     figure.suptitle(
         f"{name} - f_opt: mean and standard deviation over seeds ({_runs(results)})",
