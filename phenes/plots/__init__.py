@@ -51,7 +51,7 @@ def band(ax: Axes, x: np.ndarray, runs: np.ndarray, method: str, label: str) -> 
     ax.plot(x, middle, color=COLOURS[method], linewidth=2, label=label)
 
 
-def save(figure: Figure, path: Path, dpi: int = 130) -> Path:
+def save(figure: Figure, path: Path, dpi: int = 130, style: dict[Any, Any] = STYLE) -> Path:
     """Save a figure, without a trace of when or with what: the same data give the same file.
 
     Parameters
@@ -62,12 +62,14 @@ def save(figure: Figure, path: Path, dpi: int = 130) -> Path:
         Its ending says in which format.
     dpi : int
         Dots per inch.
+    style : dict
+        Parameters of matplotlib, for ticks that are made when they are drawn.
 
     Returns
     -------
     pathlib.Path
         The path.
     """
-    with matplotlib.rc_context(STYLE):
+    with matplotlib.rc_context(style):
         figure.savefig(path, dpi=dpi, facecolor="white", metadata={"Software": None})
     return path

@@ -26,7 +26,7 @@ def figures(results: PeersResults, out: Path) -> list[Path]:
     if not scoring.groups(results):
         return []
     with matplotlib.rc_context(SMALL):
-        return [save(profile(results), out / PICTURE, dpi=120)]
+        return [save(profile(results), out / PICTURE, 120, SMALL)]
 
 
 def profile(results: PeersResults) -> Figure:

@@ -38,7 +38,7 @@ def figures(results: BbobResults, out: Path) -> list[Path]:
                     results, range(12 * page - 11, 12 * page + 1), what
                 )
         return [
-            plots.save(picture, out / f"bbob-{name}.png", dpi=120)
+            plots.save(picture, out / f"bbob-{name}.png", 120, SMALL)
             for name, picture in pictures.items()
             if picture is not None
         ]

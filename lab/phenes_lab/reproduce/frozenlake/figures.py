@@ -57,7 +57,7 @@ def figures(results: FrozenlakeResults, out: Path) -> list[Path]:
         drawn["clean"] = clean
     with matplotlib.rc_context(STYLE):
         return [
-            plots.save(draw(results), out / f"frozenlake-{name}.png", dpi=120)
+            plots.save(draw(results), out / f"frozenlake-{name}.png", 120, STYLE)
             for name, draw in drawn.items()
         ]
 
