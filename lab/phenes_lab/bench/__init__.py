@@ -72,6 +72,12 @@ BENCHES = {
         "FuzzSettings",
         ("problems", "seed"),
     ),
+    "ablate": Bench(
+        "What each policy of the adaptive search gains: each is switched off in turn.",
+        "ablate",
+        "AblateSettings",
+        ("cases", "policies", "seeds", "budget", "seed"),
+    ),
     "engineering": Bench(
         "Filter, coating, launch, regulator: E f and yield beside nominal designs and libraries.",
         "engineering",

@@ -44,6 +44,7 @@ def _count(about: str) -> Any:
 OPTIONS = {
     "budget": _count("Evaluations for each dimension."),
     "budgets": _several("Evaluations, such as 30,100,300."),
+    "cases": _several("Functions with their noise, such as ellipsoid-noise,stairs-exact."),
     "contenders": _several("Contenders, such as phenes,pycma."),
     "dims": _several("Dimensions, such as 10,40."),
     "engines": _several("Of loky, dask, ray."),
@@ -51,6 +52,7 @@ OPTIONS = {
     "functions": _several("BBOB functions, such as 1-5,8."),
     "instances": _several("Instances; 1-3 were used for tuning, others are held out."),
     "kills": _count("Of workers and programs, in all."),
+    "policies": _several("Policies of the adaptive search, such as screening,early_newton."),
     "peers": _several("Contenders, such as phenes,cmaes-lra-x."),
     "popsize": _count("Individuals in a generation."),
     "problems": _several("Problems or families of them, by name; how many, of random ones."),
