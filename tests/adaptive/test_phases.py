@@ -1,6 +1,8 @@
 """The table of transitions: all there are, and no other."""
 
 import itertools
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -73,3 +75,11 @@ def test_a_descent_follows_the_table(start, kind):
     assert one._apply((decision,))
     assert one.state.phase is TRANSITIONS[start, kind]
     assert one._events.take() == {"why": 1}
+
+
+def test_the_page_has_the_table():
+    page = (Path(__file__).parents[2] / "docs" / "adaptive.md").read_text()
+    rows = re.findall(r"^\| ([A-Z]+) \| (\w+) \| ([A-Z]+) \| ", page, re.MULTILINE)
+    shown = {(start, kind, end) for start, kind, end in rows}
+    assert len(shown) == len(rows)
+    assert shown == {(a.name, kind.__name__, b.name) for (a, kind), b in TRANSITIONS.items()}
