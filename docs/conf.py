@@ -28,6 +28,7 @@ extensions = [
     "sphinx-mathjax-offline",  # MathJax as files of a package, not from a server
     "drawing",
 ]
+suppress_warnings = ["ref.python"]  # words in types that are names of several things
 exclude_patterns = ["_build", "_figures", "figures", "tools"]
 
 myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
@@ -38,6 +39,7 @@ autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
 default_role = "literal"  # `x` in a docstring is code
 napoleon_google_docstring = False
+napoleon_use_ivar = True
 napoleon_use_rtype = False
 napoleon_preprocess_types = False
 python_maximum_signature_line_length = 100

@@ -6,6 +6,7 @@ room is a module or package right below `phenes`. Imports inside functions count
 
 import ast
 import functools
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -191,3 +192,42 @@ def cycle(tree: dict[str, str]) -> list[str]:
         return []
 
     return next((found for name in sorted(graph) if (found := visit(name, []))), [])
+
+
+# Rooms of which every module has a test file of its name, or a line in docs/architecture.md.
+CORE = {
+    "adaptive",
+    "contexts",
+    "estimators",
+    "evidence",
+    "execution",
+    "inputs",
+    "laws",
+    "optimizer",
+    "search",
+    "store",
+}
+# | modules, or rooms with a slash at the end | their tests |
+LINE = re.compile(r"^\| (`phenes/[^|]*) \| ([^|]*`tests/[^|]*) \|$", re.MULTILINE)
+
+
+def mirrored(root: Path, page: str) -> dict[str, list[str]]:
+    """The tests of every core module: the file of its name, and those that the page names."""
+    named = {
+        module: re.findall(r"`([^`]+)`", tests)
+        for modules, tests in LINE.findall(page)
+        for module in re.findall(r"`([^`]+)`", modules)
+    }
+    out = {}
+    for path in sorted((root / "phenes").rglob("*.py")):
+        module = path.relative_to(root)
+        if path.stem in ("__init__", "_version") or not {*module.parts[1:2]} & {*CORE, path.name}:
+            continue
+        own = Path("tests", *module.parts[1:-1], f"test_{module.stem.lstrip('_')}.py")
+        mine = [str(own)] if (root / own).exists() else []
+        rooms = [f"{parent.as_posix()}/" for parent in module.parents]
+        out[str(module)] = mine + [
+            test for name in (str(module), *rooms) for test in named.get(name, [])
+        ]
+    gone = [name for name in named if not (root / name).exists()]
+    return out | {name: ["there is no such module"] for name in gone}

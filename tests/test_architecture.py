@@ -51,6 +51,32 @@ def test_the_map_in_the_documentation_is_that_of_the_rules():
     assert rows == list(reversed(architecture.LAYERS))
 
 
+def test_every_module_of_the_core_has_a_test():
+    """A file of its name, or a line of docs/architecture.md that names one which is there."""
+    tests = architecture.mirrored(ROOT, (ROOT / "docs" / "architecture.md").read_text())
+    assert len(tests) > 60
+    assert [module for module, files in tests.items() if not files] == []
+    assert [file for files in tests.values() for file in files if not (ROOT / file).exists()] == []
+
+
+def test_a_module_without_a_test_is_noticed(tmp_path):
+    files = "phenes/search/a.py phenes/_b.py phenes/inputs/c.py phenes/inputs/d.py tests/test_b.py"
+    for file in files.split():
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).touch()
+    page = (
+        "| `phenes/inputs/` | `tests/laws/x.py`, `tests/y.py` |\n"
+        "| `phenes/inputs/d.py`, `phenes/gone.py` | here `tests/z.py` |\n"
+    )
+    assert architecture.mirrored(tmp_path, page) == {
+        "phenes/_b.py": ["tests/test_b.py"],
+        "phenes/search/a.py": [],
+        "phenes/inputs/c.py": ["tests/laws/x.py", "tests/y.py"],
+        "phenes/inputs/d.py": ["tests/z.py", "tests/laws/x.py", "tests/y.py"],
+        "phenes/gone.py": ["there is no such module"],
+    }
+
+
 def test_the_laboratory_takes_no_private_names():
     tree = architecture.read(ROOT, "phenes") | architecture.read(ROOT / "lab", "phenes_lab")
     found = [use for use in architecture.private(tree) if use.by.startswith("phenes_lab")]

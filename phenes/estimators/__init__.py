@@ -1,15 +1,18 @@
 """Gradient estimators. One signature: `estimator(p, q, batch, w) -> g`, shaped like q.
 
-| estimator | unbiased | variance | needs of p |
-|---|---|---|---|
-| genotype | yes | the evolution strategy's | nothing |
-| phenotype | yes | smallest: Rao-Blackwell | marginal |
-| reparameterised | yes | above or below genotype | d log p / d theta |
-| information_mix | yes | below both | d log p / d theta |
-| exchangeable, exchangeable_coordinates | yes | between phenotype and genotype | log p |
-| two_point, mirrored and their _phenotype forms | yes | as the base | nothing, or marginal |
-| rao_blackwellise(any) | as the base | below the base | posterior |
-| biased_linear | no | small | x - theta |
+==========================  ===========  ==============================  ====================
+estimator                   unbiased     variance                        needs of p
+==========================  ===========  ==============================  ====================
+genotype                    yes          the evolution strategy's        nothing
+phenotype                   yes          smallest: Rao-Blackwell         marginal
+reparameterised             yes          above or below genotype         d log p / d theta
+information_mix             yes          below both                      d log p / d theta
+exchangeable(_coordinates)  yes          between phenotype and genotype  log p
+two_point(_phenotype)       yes          as the base                     nothing, or marginal
+mirrored(_phenotype)        yes          as the base                     nothing, or marginal
+rao_blackwellise(any)       as the base  below the base                  posterior
+biased_linear               no           small                           x - theta
+==========================  ===========  ==============================  ====================
 
 Those that learn from past generations (information_mix, biased_linear) have `start(p, q, batch)`
 and `step(p, q, batch, w) -> (g, estimator)`: the gradient with what was known before, and the

@@ -1,6 +1,6 @@
 """Where f runs: here, compiled here if it is written in JAX, or on workers.
 
-Workers are processes, Dask, Ray or any `concurrent.futures.Executor`.
+Workers are processes, Dask, Ray or any `concurrent.futures.Executor`::
 
     evaluate = Evaluate(f, workers=8, timeout=60)
     pool = evaluate.open()

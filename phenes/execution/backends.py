@@ -53,7 +53,7 @@ class Backend(Executor):
 
     @abc.abstractmethod
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> AnyFuture:
-        """fn(*args, **kwargs) on a worker; see `concurrent.futures.Executor`."""
+        """`fn(*args, **kwargs)` on a worker; see `concurrent.futures.Executor`."""
 
     def look(self) -> None:
         """See whether workers died; called now and then while waiting."""

@@ -1,5 +1,6 @@
-"""Reinforcement learning: x is an episode, f its return, p_theta the policy together with the
-environment.
+"""Reinforcement learning: x is an episode, f its return, p_theta policy and environment.
+
+::
 
     trained = phenes.rl.train("CartPole-v1", seed=0)
     action = trained.predict(obs)

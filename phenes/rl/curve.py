@@ -34,7 +34,7 @@ class Curve(NamedTuple):
     steps, failed, skipped : ndarray of int, shape (g,)
         Steps played, episodes without a finite return, updates that were not finite.
     size, second : ndarray of float, shape (g,)
-        Estimates of |E g|^2 and E|g|^2 of the gradient g; NaN for tables, where g is exact enough.
+        Estimates of `|E g|^2` and `E|g|^2` of the gradient g; NaN for tables, where g is exact enough.
     seconds : ndarray of float, shape (g,)
         Since the start.
     at : ndarray of int, shape (k,)
@@ -143,7 +143,7 @@ class Curve(NamedTuple):
         return Curve(*(now[then.size :] for now, then in zip(self, before, strict=True)))
 
     def signal(self, width: int = 10) -> np.ndarray:
-        """The share of signal in the gradient, |E g|^2 / E|g|^2.
+        """The share of signal in the gradient, `|E g|^2 / E|g|^2`.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""The run record: one SQLite file in WAL mode with the settings and the parts of every run.
+"""The run record: one SQLite file in WAL mode with the settings and the parts of every run::
 
     with store.Store(path) as record:
         run = record.begin("bbob", settings, resume=True)     # the run to go on with, or a new one

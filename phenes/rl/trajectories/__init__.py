@@ -1,17 +1,19 @@
-"""Gradient estimators on trajectories. One signature, as everywhere: `estimator(p, q, batch, w) ->
-g`, p a `Trajectories`.
+"""Gradient estimators on trajectories: `estimator(p, q, batch, w) -> g`, p a `Trajectories`.
 
-| estimator | unbiased | variance | cost beside one backward pass |
-|---|---|---|---|
-| Genotype() | yes | the evolution strategy's | - |
-| Reparameterised() | yes | small for short episodes or much action noise, else enormous | - |
-| mix() | yes | smallest if the policy is nearly linear | inner products of rows at the mean |
-| guarded_mix() | yes | as mix, and never far above the genotype's | one more backward pass |
-| curved_mix() | yes | smallest where it matters | about four times that of mix |
-| linearised() | nearly | smallest | as mix |
-| ScoreAtMean() | no | small | - |
+=================  ========  =======================================  ===========================
+estimator          unbiased  variance                                 cost beside a backward pass
+=================  ========  =======================================  ===========================
+Genotype()         yes       the evolution strategy's                 none
+Reparameterised()  yes       small for short episodes, else enormous  none
+mix()              yes       smallest if the policy is nearly linear  inner products of rows
+guarded_mix()      yes       as mix, never far above genotype         one more backward pass
+curved_mix()       yes       smallest where it matters                about four times mix
+linearised()       nearly    smallest                                 as mix
+ScoreAtMean()      no        small                                    none
+=================  ========  =======================================  ===========================
 
-On long episodes that of mix() may be large. Those of `phenes.estimators` that need log p alone
+Much noise on the actions helps `Reparameterised()` too; on long episodes the variance of `mix()`
+may be large. The estimators of `phenes.estimators` that need log p alone
 (genotype, reparameterised, information_mix) work too. `credited` gives single steps a weight of
 their own: the reward that followed, less what was to be expected. `by_signal` chooses among
 several.

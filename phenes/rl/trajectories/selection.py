@@ -19,14 +19,14 @@ from phenes.search.gaussian import IsotropicGaussian
 
 
 class Signal(NamedTuple):
-    """Estimates of |E g|^2 and E|g|^2, to be averaged over generations before they are divided.
+    """Estimates of `|E g|^2` and `E|g|^2`, to be averaged over generations before they are divided.
 
     Parameters
     ----------
     size : array, shape ()
-        |E g|^2; may come out negative.
+        `|E g|^2`; may come out negative.
     second : array, shape ()
-        E|g|^2.
+        `E|g|^2`.
     """
 
     size: Float[Array, ""]
@@ -41,8 +41,8 @@ class Signal(NamedTuple):
 def signal(contributions: Float[Array, "n d"], paired: bool = False) -> Signal:
     """How much of a gradient is signal, without bias.
 
-    The gradient is the mean of the contributions. Products of different individuals have mean |E
-    g|^2.
+    The gradient is the mean of the contributions. Products of different individuals have mean
+    `|E g|^2`.
 
     Parameters
     ----------
@@ -223,7 +223,7 @@ def by_signal(*candidates: ByTrajectory, memory: float = 0.9) -> BySignal:
     *candidates : ByTrajectory
         Two or more.
     memory : float
-        Of past generations, in the running mean of |E g|^2 and E|g|^2.
+        Of past generations, in the running mean of `|E g|^2` and `E|g|^2`.
 
     Returns
     -------
