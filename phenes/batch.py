@@ -1,13 +1,8 @@
 """The one record that flows: a population, what became of it, and what it was worth."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
-import jax
-import jax.numpy as jnp
-from jaxtyping import Array, Float, PRNGKeyArray
-
-from phenes._trees import rows
-from phenes.protocols import HasSampleAll, InputLaw, Tree, Weighting
+Tree: TypeAlias = Any  # that of `phenes.protocols`, which are about batches
 
 
 class Batch(NamedTuple):
@@ -37,19 +32,3 @@ class Batch(NamedTuple):
     f: Tree = None
     xi: Tree = None
     key: Tree = None
-
-
-def weigh(weighting: Weighting, f: Float[Array, "n *r"]) -> Float[Array, " n"]:
-    """w[N]; of R evaluations at one theta, each is weighed among all and then averaged.
-
-    docs/parts/inputs.md.
-    """
-    weights = weighting(f.reshape(-1))
-    return jnp.mean(weights.reshape(f.shape[0], -1), axis=1)
-
-
-def realise(p: InputLaw, key: PRNGKeyArray, theta: Tree) -> Tree:
-    """x_i ~ p_theta_i; the randomness of individual i does not depend on the number of rows."""
-    if isinstance(p, HasSampleAll):
-        return p.sample_all(key, theta)
-    return jax.vmap(p.sample)(jax.random.split(key, rows(theta)), theta)

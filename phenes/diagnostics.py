@@ -8,8 +8,9 @@ import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from phenes._population import realise
 from phenes._trees import dtype_of, rows
-from phenes.batch import Batch, realise
+from phenes.batch import Batch
 from phenes.estimators.scores import genotype, phenotype
 from phenes.protocols import Estimator, InputLaw, SearchLaw, Tree
 
@@ -29,7 +30,7 @@ class Comparison(NamedTuple):
         Ratio of the second moments of the scores, what to expect of a weighting without structure
         (1 + C/S for an isotropic Gaussian mean).
     signal_genotype, signal_phenotype : array, shape []
-        |E g|^2 / E|g|^2, without bias, so it may come out slightly negative.
+        `|E g|^2 / E|g|^2`, without bias, so it may come out slightly negative.
     effective : array, shape []
         Effective number of individuals behind the weights.
     """
@@ -169,7 +170,7 @@ class Misfit(NamedTuple):
 
 
 def misfit(key: PRNGKeyArray, p: InputLaw, theta: Tree, x: Tree, draws: int = 16) -> Misfit:
-    """Residuals x - theta against p; a |z| above 4 is no accident.
+    """Residuals x - theta against p; a `|z|` above 4 is no accident.
 
     Parameters
     ----------

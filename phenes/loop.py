@@ -17,8 +17,9 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 from numpy.typing import NDArray
 
 from phenes import _validate
+from phenes._population import realise
 from phenes._trees import joined, split_arrays, stack, take
-from phenes.batch import Batch, realise
+from phenes.batch import Batch
 from phenes.protocols import HasRepeats, InputLaw, SearchLaw, Tree
 from phenes.strategy import Info, State, Strategy, generation_keys
 

@@ -17,8 +17,9 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from phenes import _arrays, _validate
 from phenes import metric as metrics
+from phenes._population import realise, weigh
 from phenes._trees import join, parameters
-from phenes.batch import Batch, realise, weigh
+from phenes.batch import Batch
 from phenes.protocols import (
     Estimator,
     Family,
@@ -78,7 +79,7 @@ class Info(NamedTuple):
     failed : int array, shape []
         Values that were not finite.
     effective : array, shape []
-        Effective number of individuals behind the weights, (sum |w|)^2 / sum w^2.
+        Effective number of individuals behind the weights, `(sum |w|)^2 / sum w^2`.
     projected : int array, shape []
         Parameters that had to be brought back into their domain.
     skipped : int array, shape []

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 # Lowest first: a room imports from rows before its own, never from its own or a later one.
 LAYERS = (
-    ("_version", "_extras", "_cores", "_trees", "_validate", "batch"),
-    ("_arrays", "_random", "_batching", "protocols", "triangular"),
-    ("special", "covariance", "metric", "weightings"),
+    ("_version", "_extras", "_cores", "_jax", "_trees", "_validate", "batch"),
+    ("_arrays", "_random", "_batching", "protocols", "special", "triangular"),
+    ("_population", "covariance", "metric", "weightings"),
     ("laws",),
     ("search",),
     ("_score",),

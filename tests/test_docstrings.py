@@ -12,15 +12,11 @@ from tests import docstrings
 UNFINISHED = {
     "phenes",
     "phenes.adaptive",
-    "phenes.diagnostics",
-    "phenes.estimators",
     "phenes.evidence",
     "phenes.execution",
     "phenes.inputs",
-    "phenes.metric",
     "phenes.search",
     "phenes.store",
-    "phenes.weightings",
 }
 
 

@@ -19,6 +19,8 @@ STAMP = Path("tests/laws/passed.txt")
 MATHEMATICS = [
     "_arrays.py",
     "_batching.py",
+    "_jax.py",
+    "_population.py",
     "_random.py",
     "_score.py",
     "_trees.py",

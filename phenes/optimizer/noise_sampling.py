@@ -37,7 +37,7 @@ def _compiled() -> Callable[[Any, Any, Any, FloatArray], Any]:
     import equinox as eqx
     import jax
 
-    from phenes.batch import realise
+    from phenes._population import realise
 
     # laws that sample by rejection take seconds to optimise, and are no faster for it
     quickly: dict[str, Any] = {}

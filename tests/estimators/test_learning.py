@@ -8,7 +8,7 @@ import pytest
 
 import phenes
 from phenes import estimators, inputs, metric, search, weightings
-from phenes.batch import weigh
+from phenes._population import weigh
 from phenes.protocols import LearningEstimator
 
 NOISE = inputs.GaussianNoise(0.3)

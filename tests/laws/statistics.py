@@ -12,7 +12,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax.flatten_util import ravel_pytree
 
-from phenes.batch import Batch, realise
+from phenes._population import realise
+from phenes.batch import Batch
 
 SIGMAS = 5.0  # several thousand comparisons are made: one in 1.7 million falls outside by chance
 CHUNK = 1000  # individuals

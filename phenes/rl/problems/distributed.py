@@ -16,7 +16,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from phenes.batch import Batch, weigh
+from phenes._population import weigh
+from phenes.batch import Batch
 from phenes.execution.affinity import NumberedWorkers, numbered_workers
 from phenes.rl.curve import Report
 from phenes.rl.policies import Normaliser, Policy

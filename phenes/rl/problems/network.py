@@ -6,7 +6,7 @@ or in two halves around it.
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, cast
 
 import equinox as eqx
 import jax
@@ -46,7 +46,12 @@ class Carry(NamedTuple):
     @property
     def estimator(self) -> ByTrajectory:
         """With what it has learnt."""
-        return self.state.estimator.estimator
+        return self.measured.estimator
+
+    @property
+    def measured(self) -> Measured:
+        """The estimator of the state."""
+        return cast(Measured, self.state.estimator)
 
 
 class Answer(NamedTuple):
@@ -116,7 +121,7 @@ class GenerationStep(NamedTuple):
         )
         steps = jnp.sum(length(sample), dtype=jnp.int32)
         after = Carry(state, carry.policy.observe(sample.obs, sample.mask))
-        return after, report(info, steps, state.estimator)
+        return after, report(info, steps, after.measured)
 
     def once(self, carry: Carry) -> tuple[Carry, Report]:
         """ask, sample and tell, where the environment can be compiled with them."""

@@ -12,7 +12,8 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from phenes import weightings
-from phenes.batch import Batch, realise
+from phenes._population import realise
+from phenes.batch import Batch
 from phenes.diagnostics import individual_scores
 from phenes_lab.bench.estimators.cells import Cell
 from phenes_lab.bench.estimators.rows import BATCHES, POPSIZE

@@ -13,7 +13,8 @@ from jax import lax
 from jaxtyping import Array, PRNGKeyArray
 
 from phenes import contexts, diagnostics, estimators
-from phenes.batch import Batch, realise
+from phenes._population import realise
+from phenes.batch import Batch
 from phenes.contexts import Cases
 from phenes_lab.reproduce.contexts.data import Split, load
 from phenes_lab.reproduce.contexts.learners import Learner, Point, Task

@@ -10,7 +10,7 @@ from jax import lax
 from jaxtyping import Array
 
 from phenes import metric, weightings
-from phenes.batch import weigh
+from phenes._population import weigh
 from phenes.estimators import genotype, phenotype
 from phenes.strategy import generation_keys
 from phenes_lab.bench.speed.generation.ours import NOISE, RATE, full_search, population, set_up
