@@ -111,13 +111,17 @@ def test_inner_products_of_rows(net, key):
     )
     made, theta = from_network(net, Softmax(3), scale)
     obs, L = jax.random.normal(key, (7, 4)), jax.random.normal(key, (7, 3, 2))
-    J = jnp.einsum("rkc,rkd->rcd", L, jax.jacrev(made.outputs)(theta, obs)).reshape(14, -1)
-    rows = made.features(theta, obs, L)
-    np.testing.assert_allclose(rows.dot(rows), J @ J.T, atol=1e-12)
     each = jnp.arange(1.0, 2.0 + made.layers().max())
-    np.testing.assert_allclose(
-        rows.dot(rows, each), (J * each[made.layers()][None]) @ J.T, atol=1e-12
-    )
+
+    @once
+    def products(theta):
+        rows = made.features(theta, obs, L)
+        return jax.jacrev(made.outputs)(theta, obs), rows.dot(rows), rows.dot(rows, each)
+
+    jacobian, plain, scaled = (np.asarray(part) for part in products(theta))
+    J = np.einsum("rkc,rkd->rcd", L, jacobian).reshape(14, -1)
+    np.testing.assert_allclose(plain, J @ J.T, atol=1e-12)
+    np.testing.assert_allclose(scaled, (J * np.asarray(each)[made.layers()]) @ J.T, atol=1e-12)
 
 
 @pytest.mark.parametrize("spaces", [DISCRETE, BOX], ids=["discrete", "box"])

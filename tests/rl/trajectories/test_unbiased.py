@@ -2,6 +2,8 @@
 to be.
 """
 
+import functools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -9,6 +11,7 @@ import pytest
 
 from phenes import estimators
 from phenes.batch import Batch
+from phenes.protocols import LearningEstimator
 from phenes.rl.policies import MLP, GaussianHead, from_network
 from phenes.rl.trajectories import (
     Genotype,
@@ -32,16 +35,18 @@ THREE = small.Discrete(actions=3, steps=2, sigma=0.5, seed=1)
 CONTINUOUS = small.Continuous(sigma=0.4, noise=0.5)
 
 
-def linear_population(key, n=6, steps=7, sigma=0.3, noise=0.4):
+@functools.cache
+def linear_population(n=6, steps=7, sigma=0.3, noise=0.4):
     """A linear policy with Gaussian actions, episodes of different lengths; and E[(theta - m)/s^2 |
-    x] by Gaussian conditioning.
+    x] by Gaussian conditioning. Made once for all tests.
     """
+    key = jax.random.key(5)
     policy, m = from_network(MLP(key, 3, 2, ()), GaussianHead(noise, [-jnp.inf] * 2, [jnp.inf] * 2))
     q, xi = IsotropicGaussian(m, sigma), jax.random.normal(key, (n, m.size))
     theta = jax.vmap(q.push)(xi)
     obs = jax.random.normal(jax.random.fold_in(key, 1), (n, steps, 3))
     mask = jnp.arange(steps)[None] < jnp.asarray([7, 7, 5, 3, 1, 7])[:n, None]
-    out = jax.vmap(policy.outputs)(theta, obs)
+    out = once(jax.vmap(policy.outputs))(theta, obs)
     action = out + noise * jax.random.normal(jax.random.fold_in(key, 2), out.shape)
     x = Trajectory(obs, action, jnp.ones((n, steps)), mask, jnp.ones(n, bool), obs[:, 0])
 
@@ -59,7 +64,7 @@ def linear_population(key, n=6, steps=7, sigma=0.3, noise=0.4):
         Trajectories(policy),
         q,
         Batch(theta, x, None, xi, key),
-        jax.vmap(exact)(obs, action, mask),
+        once(jax.vmap(exact))(obs, action, mask),
     )
 
 
@@ -68,15 +73,15 @@ def linear_population(key, n=6, steps=7, sigma=0.3, noise=0.4):
     [mix(), linearised(), linearised(every_step=False), curved_mix()],
     ids=["mix", "rbp", "few", "rbu"],
 )
-def test_linear_policies_are_rao_blackwellised_exactly(estimator, key):
+def test_linear_policies_are_rao_blackwellised_exactly(estimator):
     """And both forms of the conditional mean are the same (push-through)."""
-    p, q, batch, (exact, through) = linear_population(key)
+    p, q, batch, (exact, through) = linear_population()
     np.testing.assert_allclose(through, exact, atol=1e-10)
     np.testing.assert_allclose(once(estimator.scores)(p, q, batch), exact, atol=1e-10)
 
 
-def test_guarded_mix_is_the_genotype_at_first_and_the_mix_where_the_policy_is_linear(key):
-    p, q, batch, (exact, _) = linear_population(key)
+def test_guarded_mix_is_the_genotype_at_first_and_the_mix_where_the_policy_is_linear():
+    p, q, batch, (exact, _) = linear_population()
     first = guarded_mix().start(p, q, batch)
     np.testing.assert_allclose(
         once(first.scores)(p, q, batch), Genotype().scores(p, q, batch), atol=1e-12
@@ -88,7 +93,7 @@ def test_guarded_mix_is_the_genotype_at_first_and_the_mix_where_the_policy_is_li
 
 def learnt(problem, estimator, key):
     """With what it learns learnt from a generation of its own."""
-    if not hasattr(estimator, "start"):
+    if not isinstance(estimator, LearningEstimator):
         return estimator
     xi = problem.q.draw(key, 4)
     theta = jax.vmap(problem.q.push)(xi)
@@ -189,23 +194,23 @@ def test_biased(problem, thetas, key):
     ("estimator", "same"),
     [(estimators.genotype, Genotype()), (estimators.reparameterised, Reparameterised())],
 )
-def test_estimators_of_the_core_work_on_trajectories(estimator, same, key):
-    p, q, batch, _ = linear_population(key)
+def test_estimators_of_the_core_work_on_trajectories(estimator, same):
+    p, q, batch, _ = linear_population()
     w = jnp.arange(6.0)
     core, own = once(lambda: (estimator(p, q, batch, w), same(p, q, batch, w)))()
     np.testing.assert_allclose(core.mean, own.mean, atol=1e-10)
     assert float(own.log_std) == 0.0
 
 
-def test_information_mix_of_the_core_works_on_trajectories(key):
-    p, q, batch, _ = linear_population(key)
+def test_information_mix_of_the_core_works_on_trajectories():
+    p, q, batch, _ = linear_population()
     learner = estimators.information_mix(order=1).start(p, q, batch)
     g = once(lambda: learner.observe(p, q, batch)(p, q, batch, jnp.arange(6.0)))()
     assert np.all(np.isfinite(g.mean))
 
 
-def test_wrong_arguments(key):
-    p, q, batch, _ = linear_population(key)
+def test_wrong_arguments():
+    p, q, batch, _ = linear_population()
     with pytest.raises(ValueError, match="weights of single steps"):
         credited(Genotype()).start(p, q, batch).scores(p, q, batch)
     with pytest.raises(ValueError, match="past generations"):
