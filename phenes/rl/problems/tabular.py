@@ -1,5 +1,7 @@
 """Policies in tables: Dirichlet search, episodes compiled from the table, exact values."""
 
+import functools
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
@@ -8,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, PRNGKeyArray
 
 from phenes.rl.curve import Curve, Report
 from phenes.rl.problems import Advanced
@@ -119,6 +121,68 @@ class Carry(NamedTuple):
     truncated: Float[Array, ""]
 
 
+class Programs(NamedTuple):
+    """A learner and what is compiled of it.
+
+    some(key, carry, n): n generations later, their reports, and the greedy policies [n, S].
+    values: expected returns of greedy policies [n, S], exactly.
+    """
+
+    learner: learners.Learner
+    some: Callable[[PRNGKeyArray, Carry, int], tuple[Carry, tuple[Report, Array]]]
+    values: Callable[[Array], Array]
+
+
+class ByValue:
+    """A table that equals another of the same numbers, so that programs are found again."""
+
+    def __init__(self, table: Table):
+        self.table = table
+        arrays = [leaf for leaf in jax.tree.leaves(table) if isinstance(leaf, np.ndarray)]
+        self.value = (table.limit, *(array.shape for array in arrays), *map(bytes, arrays))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ByValue) and self.value == other.value
+
+    def __hash__(self) -> int:
+        return hash(self.value)
+
+
+@functools.lru_cache(maxsize=8)
+def programs(given: ByValue, popsize: int, precision: str) -> Programs:
+    """Of the default learner; another seed, or more generations, need no others."""
+    learner = learners.default(given.table, popsize)
+    table = given.table.limited(learners.horizon(given.table))
+
+    def some(key: PRNGKeyArray, carry: Carry, n: int) -> tuple[Carry, tuple[Report, Array]]:
+        first, rest = eqx.partition(carry, eqx.is_array)
+
+        def one(arrays: Any, _: None) -> tuple[Any, tuple[Report, Array]]:
+            after, reported = _once(learner, key, eqx.combine(arrays, rest))
+            return eqx.filter(after, eqx.is_array), reported
+
+        last, reported = lax.scan(one, first, length=n)
+        return eqx.combine(last, rest), reported
+
+    values = jax.vmap(lambda policy: evaluate.value(table, policy, table.limit))
+    return Programs(learner, eqx.filter_jit(some), jax.jit(values))
+
+
+def _once(
+    learner: learners.Learner, key: PRNGKeyArray, carry: Carry
+) -> tuple[Carry, tuple[Report, Array]]:
+    """One generation: its report, and the greedy policy after it."""
+    problem, strategy, state = learner.problem, learner.strategy, carry.state
+    batch = problem.realise(key, state.generation, strategy.ask(key, state))
+    batch = batch._replace(f=problem.evaluate(batch.x))
+    state, info = strategy.tell(state, batch)
+    x, unknown = batch.x, jnp.full((), jnp.nan, batch.f.dtype)
+    steps = jnp.sum(x.length, dtype=jnp.int32)
+    report = Report(info.f_mean, info.f_best, steps, info.failed, info.skipped, unknown, unknown)
+    truncated = 1 - jnp.mean(x.ended, dtype=carry.truncated.dtype)
+    return Carry(state, truncated), (report, evaluate.best_action(learner.policy(state.q)))
+
+
 class TableProblem:
     """A training of the default learner on a table, see `Problem`.
 
@@ -132,12 +196,9 @@ class TableProblem:
     def __init__(self, table: Table, popsize: int, seed: int):
         self.key = jax.random.key(seed)
         self.own = table.limit is not None
-        self.learner = learners.default(table, popsize)
         self.table = table.limited(learners.horizon(table))
-        self.some = eqx.filter_jit(lambda carry, n: self._scanned(carry, n))
-        self.values = jax.jit(
-            jax.vmap(lambda policy: evaluate.value(self.table, policy, self.table.limit))
-        )
+        precision = str(jnp.result_type(float))
+        self.learner, self.some, self.values = programs(ByValue(table), popsize, precision)
 
     def begin(self) -> Carry:
         """See `Problem.begin`."""
@@ -147,7 +208,7 @@ class TableProblem:
     def advance(self, carry: Carry, n: int) -> Advanced:
         """See `Problem.advance`. The exact value of every greedy policy."""
         before = int(carry.state.generation)
-        carry, (reports, greedy) = self.some(carry, n)
+        carry, (reports, greedy) = self.some(self.key, carry, n)
         values = np.asarray(self.values(greedy), float).tolist()
         looks = list(zip(range(before + 1, before + n + 1), values, strict=True))
         return Advanced(carry, [jax.tree.map(np.asarray, reports)], looks)
@@ -168,31 +229,6 @@ class TableProblem:
 
     def close(self) -> None:
         """Nothing is held."""
-
-    def _scanned(self, carry: Carry, n: int) -> tuple[Carry, Any]:
-        first, rest = eqx.partition(carry, eqx.is_array)
-
-        def one(arrays: Any, _: None) -> tuple[Any, Any]:
-            after, reported = self._once(eqx.combine(arrays, rest))
-            return eqx.filter(after, eqx.is_array), reported
-
-        last, reported = lax.scan(one, first, length=n)
-        return eqx.combine(last, rest), reported
-
-    def _once(self, carry: Carry) -> tuple[Carry, tuple[Report, Array]]:
-        """One generation: its report, and the greedy policy after it."""
-        problem, strategy, state = self.learner.problem, self.learner.strategy, carry.state
-        batch = problem.realise(self.key, state.generation, strategy.ask(self.key, state))
-        batch = batch._replace(f=problem.evaluate(batch.x))
-        state, info = strategy.tell(state, batch)
-        x, unknown = batch.x, jnp.full((), jnp.nan, batch.f.dtype)
-        steps = jnp.sum(x.length, dtype=jnp.int32)
-        report = Report(
-            info.f_mean, info.f_best, steps, info.failed, info.skipped, unknown, unknown
-        )
-        truncated = 1 - jnp.mean(x.ended, dtype=carry.truncated.dtype)
-        greedy = evaluate.best_action(self.learner.policy(state.q))
-        return Carry(state, truncated), (report, greedy)
 
 
 def _score(
