@@ -93,3 +93,20 @@ def never_returns(x):
             continue
     time.sleep(float(x[0]))
     return float(x[0])
+
+
+def collect(evaluate, points, during=lambda count: None):
+    """{index: outcome} of all points, in the order in which they came."""
+    pool, got = evaluate.open(), {}
+    for i, point in enumerate(np.atleast_2d(points)):
+        pool.send(i, np.asarray(point, float))
+    while len(pool):
+        for i, outcome in pool.take():
+            assert i not in got, "counted twice"
+            got[i] = outcome
+            during(len(got))
+    return got
+
+
+def column(*values):
+    return np.array(values, float)[:, None]

@@ -10,13 +10,9 @@ import pytest
 
 from phenes.execution.affinity import CallerWorkers, NumberedWorkers, OwnProcesses, numbered_workers
 
-pytestmark = pytest.mark.machine
-
 
 def hold(several: NumberedWorkers) -> None:
-    """Each lane is one worker, and stays it; one that is killed is replaced, and the other does not
-    notice.
-    """
+    """Each number is one worker, and stays it; one that is killed is replaced, alone."""
     first = several.gather(os.getpid, [()] * 2)
     assert len(set(first)) == 2
     assert several.gather(os.getpid, [()] * 4) == first * 2
@@ -34,6 +30,7 @@ def two():
         several.close()
 
 
+@pytest.mark.machine
 def test_processes(two):
     hold(two)
 
@@ -45,6 +42,7 @@ def test_what_the_worker_raises_is_raised_here(two):
     assert two.submit(int, "ff", base=16).result() == 255
 
 
+@pytest.mark.machine
 def test_what_kills_every_worker_is_given_up(two):
     with pytest.raises(RuntimeError, match="workers died 4 times in a row"):
         two.gather(os._exit, [(1,)])

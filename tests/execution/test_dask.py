@@ -11,9 +11,16 @@ from phenes.execution import Evaluate
 from phenes.execution.affinity import numbered_workers
 from phenes.rl import train
 from tests.execution.clusters import dask_client
-from tests.execution.objectives import DiesAt, Logged, lines, sleeps, wrong_in_many_ways
+from tests.execution.objectives import (
+    DiesAt,
+    Logged,
+    collect,
+    column,
+    lines,
+    sleeps,
+    wrong_in_many_ways,
+)
 from tests.execution.test_affinity import hold
-from tests.execution.test_execution import collect, column
 
 pytestmark = pytest.mark.machine
 
@@ -46,7 +53,7 @@ def test_by_address(client):
     got = collect(evaluate, column(1, 2, 3))
     assert [got[i].value for i in range(3)] == [1, 2, 3]
     evaluate.close()
-    assert evaluate.engine.client.status == "closed"
+    assert evaluate.backend.client.status == "closed"
     assert client.status == "running"
 
 
@@ -92,7 +99,7 @@ def test_an_experiment_is_made_once(client, tmp_path):
     ], "a worker that dies takes nobody else with it"
 
 
-def test_lanes(client):
+def test_numbered_workers(client):
     # those that other tests killed take a moment to come back
     client.wait_for_workers(2, timeout=60)
     hold(numbered_workers(client))

@@ -6,9 +6,15 @@ import pytest
 from phenes.execution import Evaluate
 from phenes.execution.affinity import numbered_workers
 from tests.execution.clusters import ray_cluster
-from tests.execution.objectives import DiesAt, lines, sleeps, wrong_in_many_ways
+from tests.execution.objectives import (
+    DiesAt,
+    collect,
+    column,
+    lines,
+    sleeps,
+    wrong_in_many_ways,
+)
 from tests.execution.test_affinity import hold
-from tests.execution.test_execution import collect, column
 
 pytestmark = pytest.mark.machine
 
@@ -44,7 +50,7 @@ def test_an_experiment_is_made_once(cluster, tmp_path):
     assert [got[i].value for i in (1, 2, 3)] == [0.2, 0.3, 0.4]
 
 
-def test_lanes(cluster):
+def test_numbered_workers(cluster):
     several = numbered_workers("ray")
     hold(several)
     several.close()

@@ -3,9 +3,8 @@ nothing destroyed.
 """
 
 import contextlib
-import io
 import os
-import pickle
+import signal
 import subprocess
 import sys
 
@@ -15,8 +14,7 @@ import pytest
 import phenes
 from phenes.store import Store
 from phenes.store.lock import held
-
-pytestmark = pytest.mark.machine
+from tests.store.test_payload import payloads
 
 
 def sphere(x):
@@ -33,7 +31,8 @@ FILLED = """
 import resource, sys, numpy as np, phenes
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), int(sys.argv[2])))
 try:
-    phenes.minimize(lambda x: float(np.sum(x**2)), np.full(3, 1.5), 0.5, 0.1, budget=2000, seed=4, checkpoint=sys.argv[1])
+    phenes.minimize(lambda x: float(np.sum(x**2)), np.full(3, 1.5), 0.5, 0.1,
+                    budget=600, seed=4, checkpoint=sys.argv[1])
 except ValueError as error:
     print(error)
 """
@@ -44,9 +43,10 @@ def python(code, *arguments):
     return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
 
 
+@pytest.mark.machine
 def test_a_full_disk_and_then_room_again(tmp_path):
     path = tmp_path / "run.db"
-    done = python(FILLED, path, 150_000)
+    done = python(FILLED, path, 100_000)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(f"{path} cannot be written: ")
     assert "intact" in done.stdout
@@ -55,7 +55,7 @@ def test_a_full_disk_and_then_room_again(tmp_path):
         kept = [key for key in store.last("minimize") if key.isdigit()]
     assert len(kept) > 3
     calls = []
-    options = {"budget": 2000, "seed": 4}
+    options = {"budget": 600, "seed": 4}
     result = phenes.minimize(
         lambda x: calls.append(1) or sphere(x),
         np.full(3, 1.5),
@@ -118,6 +118,7 @@ def passable(folder):
             each.chmod(mode)
 
 
+@pytest.mark.machine
 def test_two_processes_on_one_run(tmp_path):
     path = tmp_path / "run.db"
     seen = []
@@ -138,12 +139,14 @@ def test_two_processes_on_one_run(tmp_path):
 TRY = """
 import sys, numpy as np, phenes
 try:
-    phenes.minimize(lambda x: float(np.sum(x**2)), np.full(3, 1.5), 0.5, 0.1, budget=200, seed=4, checkpoint=sys.argv[1])
+    phenes.minimize(lambda x: float(np.sum(x**2)), np.full(3, 1.5), 0.5, 0.1,
+                    budget=200, seed=4, checkpoint=sys.argv[1])
 except ValueError as error:
     print(error)
 """
 
 
+@pytest.mark.machine
 def test_the_lock_of_a_killed_process_is_free(tmp_path):
     path = tmp_path / "runs.db"
     code = (
@@ -160,14 +163,6 @@ def test_the_lock_of_a_killed_process_is_free(tmp_path):
         assert run.status == "done"
 
 
-class Malicious:
-    def __init__(self, path):
-        self.path = path
-
-    def __reduce__(self):
-        return open, (str(self.path), "w")
-
-
 def forge(path, payload):
     with Store(path) as store:
         run = store.begin("minimize", {})
@@ -178,14 +173,7 @@ def forge(path, payload):
 
 def test_a_malicious_file_runs_nothing(tmp_path):
     proof = tmp_path / "proof"
-    array = np.empty(1, object)
-    array[0] = Malicious(proof)
-    archive, single = io.BytesIO(), io.BytesIO()
-    np.savez(archive, f=array, allow_pickle=True)
-    np.save(single, array, allow_pickle=True)
-    for k, payload in enumerate(
-        [archive.getvalue(), single.getvalue(), pickle.dumps(Malicious(proof))]
-    ):
+    for k, payload in enumerate(payloads(proof)):
         path = tmp_path / f"{k}.db"
         forge(path, payload)
         with (
@@ -198,21 +186,46 @@ def test_a_malicious_file_runs_nothing(tmp_path):
     assert not proof.exists()
 
 
-def test_settings_that_are_no_settings(tmp_path):
+SETTINGS = {"seeds": 2, "functions": (1, 2)}
+
+WRITER = """
+import sys, time
+import numpy as np
+from phenes.store import Store
+with Store(sys.argv[1]) as store:
+    run = store.begin("toy", {"seeds": 2, "functions": (1, 2)})
+    for k in range(1000):
+        run.add(str(k), {"gap": np.full(1000, float(k))}, 0.0)
+        print(k, flush=True)
+        time.sleep(0.01)
+"""
+
+
+@pytest.mark.machine
+def test_a_killed_writer_loses_no_finished_part(tmp_path):
     path = tmp_path / "runs.db"
+    with subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(path)], stdout=subprocess.PIPE, text=True
+    ) as writer:
+        assert writer.stdout is not None
+        said = [writer.stdout.readline() for _ in range(5)]
+        os.kill(writer.pid, signal.SIGKILL)
+        said += writer.stdout.readlines()
+    done = [line.strip() for line in said if line.endswith("\n")]
+    assert writer.returncode == -signal.SIGKILL
     with Store(path) as store:
-        store.begin("toy", {})
-        store.database.commit(("UPDATE runs SET settings = 'import os'", ()))
-        with pytest.raises(ValueError, match="settings of a run are not JSON"):
-            store.runs()
+        run = store.begin("toy", SETTINGS, resume=True)
+        assert run.keys() >= set(done)
+        assert len(run.keys()) <= len(done) + 1
+        for key in run:
+            np.testing.assert_array_equal(run[key]["gap"], float(key))
+        run.add("after", {"gap": np.zeros(1)}, 0.0)
 
 
-def test_several_parts_at_once_or_none(tmp_path):
+def test_a_damaged_part(tmp_path):
     with Store(tmp_path / "runs.db") as store:
         run = store.begin("toy", {})
-        run.write({"a": {"f": np.zeros(2)}, "b": {"f": np.ones(2)}}, 0.0)
-        run.write({"c": {"f": np.ones(1)}}, 0.0, drop=["a", "b"])
-        assert list(run) == ["c"]
-        with pytest.raises(ValueError, match="objects in f"):
-            run.write({"d": {"f": np.ones(1)}, "e": {"f": np.array([print])}}, 0.0, drop=["c"])
-        assert list(run) == ["c"]
+        run.add("a", {"gap": np.ones(1)}, 0.0)
+        store.database.commit(("UPDATE parts SET payload = ?", (b"PK",)))
+        with pytest.raises(ValueError, match=r"part 'a' of .* is damaged"):
+            run["a"]

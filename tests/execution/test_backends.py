@@ -1,5 +1,6 @@
-"""Evaluations here and on processes of this machine: failures are data, the dead are replaced,
-nothing is evaluated twice.
+"""Processes of this machine and Executors of the caller's: the dead are replaced.
+
+Nothing is evaluated twice. Time-outs and kills are real, hence the marker.
 """
 
 import multiprocessing
@@ -7,11 +8,9 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -19,47 +18,15 @@ from phenes.execution import Evaluate, backends
 from tests.execution.objectives import (
     DiesAt,
     Logged,
+    collect,
+    column,
     lines,
     never_returns,
     sleeps,
-    wrong_in_many_ways,
 )
 
-pytestmark = pytest.mark.machine
 
-
-def collect(evaluate, points, during=lambda count: None):
-    """{index: outcome} of all points, and the order in which they came."""
-    pool, got = evaluate.open(), {}
-    for i, point in enumerate(np.atleast_2d(points)):
-        pool.send(i, np.asarray(point, float))
-    while len(pool):
-        for i, outcome in pool.take():
-            assert i not in got, "counted twice"
-            got[i] = outcome
-            during(len(got))
-    return got
-
-
-def column(*values):
-    return np.array(values, float)[:, None]
-
-
-@pytest.mark.parametrize("workers", [None, 2], ids=["here", "processes"])
-def test_whatever_goes_wrong_is_a_failed_evaluation(workers):
-    got = collect(Evaluate(wrong_in_many_ways, workers=workers), column(*range(9)))
-    assert got[0] == (None, 0.0, "")
-    assert got[6] == (None, np.inf, "")
-    said = {i: got[i].error for i in (1, 2, 3, 4, 5, 7, 8)}
-    assert all(np.isnan(got[i].value) for i in said)
-    assert said[1] == "ZeroDivisionError: division by zero"
-    assert said[2].startswith("ValueError: could not convert string")
-    assert said[3] == "TypeError: f must return a number, got shape (2,)"
-    assert said[5] == "SystemExit: 3"
-    assert said[7] == "Stubborn: a and b"
-    assert said[8] == "Unprintable"
-
-
+@pytest.mark.machine
 def test_lambdas_travel_and_values_come_as_they_are_finished():
     order = []
     evaluate = Evaluate(lambda x: sleeps(x), workers=2)
@@ -71,22 +38,7 @@ def test_lambdas_travel_and_values_come_as_they_are_finished():
     assert order[-1] == 0, "the slow one holds no other back"
 
 
-def test_what_cannot_be_sent_or_loaded(monkeypatch):
-    lock = threading.Lock()
-    with pytest.raises(ValueError, match="f cannot be sent to workers: TypeError"):
-        Evaluate(lambda x: lock, workers=2).open()
-
-    class Broken:
-        def __reduce__(self):
-            return int, ("no number",)
-
-        def __call__(self, x):
-            return 0.0
-
-    got = collect(Evaluate(Broken(), workers=2), column(1, 2))
-    assert "cannot be loaded on the worker: ValueError: invalid literal" in got[0].error
-
-
+@pytest.mark.machine
 def test_a_killed_worker_costs_nothing_but_time(tmp_path):
     got = collect(
         Evaluate(DiesAt(tmp_path / "log"), workers=2), column(0.1, 0.2, 1.5, 0.3, 0.4, 0.5)
@@ -94,6 +46,7 @@ def test_a_killed_worker_costs_nothing_but_time(tmp_path):
     assert [got[i].value for i in range(6)] == [0.1, 0.2, 1.5, 0.3, 0.4, 0.5]
 
 
+@pytest.mark.machine
 def test_one_that_kills_every_worker_fails_and_the_innocent_do_not(tmp_path):
     got = collect(
         Evaluate(DiesAt(tmp_path / "log", always=True), workers=2),
@@ -106,6 +59,7 @@ def test_one_that_kills_every_worker_fails_and_the_innocent_do_not(tmp_path):
         assert 1 <= lines(tmp_path / "log").count(name) <= 3
 
 
+@pytest.mark.machine
 def test_an_experiment_is_made_once(tmp_path):
     got = collect(
         Evaluate(DiesAt(tmp_path / "log"), workers=2, max_attempts=1), column(1.5, 0.2, 0.3, 0.4)
@@ -116,6 +70,7 @@ def test_an_experiment_is_made_once(tmp_path):
     assert all(np.isnan(outcome.value) == bool(outcome.error) for outcome in got.values())
 
 
+@pytest.mark.machine
 def test_what_came_back_is_never_evaluated_again(tmp_path):
     """A worker is killed from outside in the middle: what was finished by then has one end in the
     log.
@@ -144,6 +99,7 @@ def test_what_came_back_is_never_evaluated_again(tmp_path):
     assert all(ends.count(name) == 1 for name in finished[:6])
 
 
+@pytest.mark.machine
 def test_a_time_out_here_and_on_processes():
     for workers in (None, 2):
         # long enough for the quick ones on a busy machine
@@ -153,23 +109,19 @@ def test_a_time_out_here_and_on_processes():
         assert (got[0].value, got[2].value) == (0.0, 0.01)
 
 
+@pytest.mark.machine
 def test_one_that_cannot_be_interrupted_is_given_up(monkeypatch):
     """Its neighbour, which is ended with it in the middle of an evaluation, is not: that one is
     made again.
     """
-    monkeypatch.setattr(backends.Processes, "patience", 0.5)
+    monkeypatch.setattr(backends.ProcessBackend, "patience", 0.5)
     collect(Evaluate(sleeps, workers=2), column(0, 0, 0, 0))  # both processes are there
     got = collect(Evaluate(never_returns, workers=2, timeout=2.0), column(2.0, *[0.3] * 12))
     assert "could not be interrupted" in got[0].error
     assert [got[i].value for i in range(1, 13)] == [0.3] * 12
 
 
-def test_any_executor():
-    with ThreadPoolExecutor(3) as threads:
-        got = collect(Evaluate(lambda x: x[0], workers=threads), column(*range(20)))
-    assert [got[i].value for i in range(20)] == list(range(20))
-
-
+@pytest.mark.machine
 def test_a_thread_that_is_given_up_keeps_its_place():
     with ThreadPoolExecutor(2) as threads:
         got = collect(Evaluate(sleeps, workers=threads, timeout=1.0), column(4.0, 0.0, 0.01, 0.02))
@@ -177,6 +129,7 @@ def test_a_thread_that_is_given_up_keeps_its_place():
     assert [got[i].value for i in (1, 2, 3)] == [0.0, 0.01, 0.02]
 
 
+@pytest.mark.machine
 def test_a_given_pool_that_broke_says_so(tmp_path):
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
         evaluate = Evaluate(DiesAt(tmp_path / "log"), workers=pool)
@@ -184,19 +137,11 @@ def test_a_given_pool_that_broke_says_so(tmp_path):
             collect(evaluate, column(1.5, 0.1))
 
 
-def test_functions_in_jax_have_the_same_values_on_workers():
-    def f(x):
-        return jnp.sum(jnp.cos(3 * x) * x**2) + jnp.exp(-x[0])
-
-    points = np.random.default_rng(1).normal(size=(8, 12))
-    here, there = (collect(Evaluate(f, workers=workers), points) for workers in (None, 2))
-    assert [here[i].value for i in range(8)] == [there[i].value for i in range(8)]
-
-
+@pytest.mark.machine
 def test_workers_end_when_the_program_is_killed(tmp_path):
     code = (
-        "import sys; from tests.execution.objectives import *; from tests.execution.test_evaluate"
-        " import *\n"
+        "import sys; from phenes.execution import Evaluate; from tests.execution.objectives import"
+        " *\n"
     )
     code += "collect(Evaluate(Logged(sys.argv[1], 60.0), workers=2), column(1, 2, 3))"
     log = tmp_path / "log"
@@ -219,23 +164,3 @@ def alive(pid):
             return file.read().split()[2] != "Z"
     except FileNotFoundError:
         return False
-
-
-@pytest.mark.parametrize(
-    ("options", "sentence"),
-    [
-        ({"workers": 0}, "workers must be a number of processes of at least 1"),
-        ({"workers": True}, "workers must be a number of processes"),
-        (
-            {"workers": "spark"},
-            "workers must be .* 'dask://host:port', .* 'ray' or an Executor, got 'spark'",
-        ),
-        ({"timeout": 0}, "timeout must be a positive number of seconds, got 0"),
-        ({"max_attempts": 0}, "max_attempts must be a whole number of at least 1, got 0"),
-        ({"vectorized": True, "workers": 2}, "vectorized and workers exclude each other"),
-        ({"vectorized": True, "timeout": 1.0}, "vectorized and timeout exclude each other"),
-    ],
-)
-def test_misuse(options, sentence):
-    with pytest.raises(ValueError, match=sentence):
-        Evaluate(sleeps, **options)
