@@ -18,6 +18,7 @@ from phenes.optimizer.noise_model import (
 from phenes.optimizer.trust import SIMULATED, GaussianAt
 
 SIMULATION_SEED = 2**31 - 1  # of draws that are simulated, not evaluated
+SIMULATIONS = 16  # theta whose draws are kept: those of a verification, and some more
 # residuals before the noise is learnt for the first time, or held against what was declared
 FIRST_LEARNT, FIRST_CHECKED = 8, 64
 
@@ -46,6 +47,7 @@ class NoiseState:
         self.warning: str | None = None
         self._next_check = FIRST_LEARNT if self.learns else FIRST_CHECKED
         self._patterns: set[bytes] = set()  # of coordinates that were not measured
+        self._draws: dict[bytes, FloatArray] = {}
 
     def points(self, theta: FloatArray, x: FloatArray) -> FloatArray:
         """x in the coordinates of theta, unmeasured coordinates at their expectation."""
@@ -103,9 +105,18 @@ class NoiseState:
         """The law of x at theta: moments, or draws [n, d] where only these say it."""
         complete = not any(any(pattern) for pattern in self._patterns)
         if isinstance(self.model, SampledNoiseModel) and complete:
-            return self.model.draw(SIMULATION_SEED, 0, np.tile(theta, (SIMULATED, 1)))
+            return self._simulated(self.model, theta)
         rests_on = float(self.residuals.samples) if self.learns else np.inf
         return GaussianAt(self.known.bias, self.known.cov, rests_on)
+
+    def _simulated(self, model: SampledNoiseModel, theta: FloatArray) -> FloatArray:
+        """Draws [n, d] at theta, always the same: kept for the theta of the last questions."""
+        key = theta.tobytes()
+        if key not in self._draws:
+            if len(self._draws) >= SIMULATIONS:
+                del self._draws[next(iter(self._draws))]
+            self._draws[key] = model.draw(SIMULATION_SEED, 0, np.tile(theta, (SIMULATED, 1)))
+        return self._draws[key]
 
     def relative_error(self) -> float:
         """Of the variances: learnt from n residuals they are known to a share sqrt(2 / n)."""

@@ -83,7 +83,8 @@ def test_half_measured_inputs_are_worth_something_too():
 
 
 def test_bias_and_gain_are_taken_out():
-    gain, bias = np.diag([2.0, 1.0, 0.5, 1.0]) + 0.1, np.array([0.3, 0.0, -0.2, 0.0])
+    gain = np.diag([2.0, 1.0, 0.5, 1.0]) + np.triu(np.full((D, D), 0.3), 1)  # not symmetric
+    bias = np.array([0.3, 0.0, -0.2, 0.0])
     opt = optimizer(noise=inputs.GaussianNoise(0.1, bias=bias, gain=gain))
     rng = np.random.default_rng(0)
     while not opt.stop():
@@ -359,3 +360,21 @@ def test_declared_noise_that_is_not_measured_keeps_the_search_at_its_scale():
             )
         regrets.append(problem.regret(opt.mean))
     assert np.median(regrets) < 0.5, regrets
+
+
+def test_popsize_says_how_many_are_asked():
+    opt = optimizer()
+    before = optimizer().ask()
+    assert opt.popsize == len(before)
+    np.testing.assert_array_equal(opt.ask(), before)  # looking at it costs no random numbers
+    assert optimizer(popsize=7).popsize == 7
+
+
+def test_batches_are_counted_also_where_the_search_is_not_updated():
+    """By `batches` the draws of x differ, also of those told between two updates."""
+    opt = optimizer(popsize=10)
+    theta = opt.ask()
+    opt.tell(theta[:4], sphere(theta[:4]), realised=theta[:4])
+    assert (opt.batches, opt.generation, opt.nfev) == (1, 0, 4)
+    opt.tell(theta[4:], sphere(theta[4:]), realised=theta[4:])
+    assert (opt.batches, opt.generation, opt.nfev) == (2, 1, 10)
