@@ -43,6 +43,8 @@ class NoiseState:
         self.learns = is_learnt(noise)
         self.model: NoiseModel = noise_model(noise, x0.size)
         self.known: Moments = self.model.moments(x0)
+        # at x0, once: a sampled model that is asked elsewhere forgets what it knows of here
+        self._declared_none = not np.any(self.known.cov)
         self.residuals = Residuals(x0.size)
         self.warning: str | None = None
         self._next_check = FIRST_LEARNT if self.learns else FIRST_CHECKED
@@ -90,11 +92,12 @@ class NoiseState:
         """Variances of the noise that nobody measured, [d]: declared at theta, less `known`."""
         return self.model.moments(theta).variances - self.known.variances
 
-    def noiseless(self, x0: FloatArray) -> bool:
+    @property
+    def noiseless(self) -> bool:
         """True if x = theta, as far as is known."""
         if self.learns:
             return not np.any(self.residuals.variances() > 0)
-        return not np.any(self.model.moments(x0).cov)
+        return self._declared_none
 
     @property
     def one_pattern(self) -> bool:

@@ -125,7 +125,7 @@ class Optimizer:
         )
         self._trust = Trust(
             self._search.x0,
-            self._noise.noiseless(self._search.x0),
+            self._noise.noiseless,
             2 * self._search.popsize,
             self._noise.law_at,
             self._scale,
@@ -417,7 +417,7 @@ class Optimizer:
         if changed:
             known, unmeasured = self._noise.known, self._noise.unmeasured_variances(theta)
             self._search.update_noise(known.cov, known.bias, unmeasured)
-        self._trust.noiseless = self._noise.noiseless(self._trust.x0)
+        self._trust.noiseless = self._noise.noiseless
         self._trust.control = self.warning is None and self._noise.one_pattern
         if self._trust.verification is None:
             self._search.tell(theta, points, f)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import phenes
-from phenes.optimizer import NoiseWarning
+from phenes.optimizer import NoiseWarning, noise_model
 from phenes.optimizer.noise_model import LearntNoiseModel, SampledNoiseModel
 from phenes.optimizer.noise_state import FIRST_LEARNT, NoiseState
 from phenes.optimizer.trust import GaussianAt
@@ -23,13 +23,13 @@ def told(state, n, std=0.2, bias=0.0, first=False):
 
 def test_noise_is_learnt_once_there_are_enough_residuals():
     state = NoiseState("learn", np.zeros(2))
-    assert state.noiseless(np.zeros(2))
+    assert state.noiseless
     assert not told(state, FIRST_LEARNT - 1)[1]
     np.testing.assert_array_equal(state.known.cov, 0)
     assert told(state, 200)[1]
     assert isinstance(state.model, LearntNoiseModel)
     np.testing.assert_allclose(np.sqrt(state.known.variances), 0.2, rtol=0.2)
-    assert not state.noiseless(np.zeros(2))
+    assert not state.noiseless
     assert "isotropic noise" in state.described()
 
 
@@ -100,3 +100,16 @@ def test_laws_that_only_sample_are_known_by_draws_while_all_of_x_is_measured():
     assert state.one_pattern
     state.points(np.zeros((1, 2)), np.zeros((1, 2)))
     assert not state.one_pattern
+
+
+def test_moments_of_a_sampled_law_are_kept_while_theta_hardly_moves(monkeypatch):
+    """Estimated at the start and where the search has gone, not anew for every question."""
+    asked = []
+    draw = noise_model.sample
+    monkeypatch.setattr(
+        noise_model, "sample", lambda *given: asked.append(len(given[-1])) or draw(*given)
+    )
+    opt = phenes.Optimizer(np.zeros(2), 0.5, phenes.inputs.UniformNoise(0.2), seed=0)
+    for _ in range(10):
+        opt.tell(np.ones((8, 2)), np.arange(8.0), realised=np.ones((8, 2)))
+    assert asked.count(noise_model.DRAWS) == 2
