@@ -24,12 +24,13 @@ jax.config.update("jax_numpy_dtype_promotion", "strict")
 
 
 def pytest_collection_modifyitems(items):
-    """What depends on the machine's scheduler may fail by chance; the summary says what was run
-    again. Everything else has its seed.
+    """Run again, once, what depends on the machine's scheduler; the summary names it (-rR).
+
+    Everything else has its seed.
     """
     for item in items:
         if item.get_closest_marker("machine"):
-            item.add_marker(pytest.mark.flaky(reruns=2, reruns_delay=1))
+            item.add_marker(pytest.mark.flaky(reruns=1, reruns_delay=1))
 
 
 @pytest.fixture

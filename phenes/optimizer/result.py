@@ -15,8 +15,16 @@ SHOWN = 20  # coordinates of a long theta that notebooks show
 
 
 class Failing(NamedTuple):
-    """Share of the evaluations at the answer that failed, its 95 % bounds (Clopper and Pearson),
-    and how many evaluations that rests on.
+    """How often evaluations at the answer failed.
+
+    Attributes
+    ----------
+    share : float
+        Of the evaluations at the answer; NaN if there are none.
+    low, high : float
+        95 % bounds of the probability (Clopper and Pearson).
+    draws : int
+        Evaluations that this rests on.
     """
 
     share: float
@@ -29,8 +37,18 @@ UNKNOWN = Failing(np.nan, 0.0, 1.0, 0)
 
 
 class Best(NamedTuple):
-    """The best single evaluation. With noise it was lucky: x was better than what aiming at theta
-    gives on average.
+    """The best single evaluation.
+
+    With noise it was lucky: x was better than what aiming at theta gives on average.
+
+    Attributes
+    ----------
+    theta : ndarray, shape (d,)
+        What was intended.
+    x : ndarray, shape (d,)
+        What was realised; NaN coordinates were not measured.
+    fun : float
+        Its value.
     """
 
     theta: FloatArray
@@ -41,9 +59,21 @@ class Best(NamedTuple):
 class Candidate(NamedTuple):
     """A theta that was considered, and what is known of E f there.
 
-    role: "start", "proposal" (of the search), "rival", "mean" (of a search that is not verified
-    yet), "best" or "answer". draws: evaluations at this very theta; effective: evaluations that the
-    estimate is worth, with those nearby. failing: share of the draws that failed.
+    Attributes
+    ----------
+    role : str
+        "start", "proposal" (of the search), "rival", "mean" (of a search that is not verified yet),
+        "best" or "answer".
+    theta : ndarray, shape (d,)
+        What was considered.
+    fun, fun_se : float
+        Estimate of E f and its standard error.
+    draws : int
+        Evaluations at this very theta.
+    effective : float
+        Evaluations that the estimate is worth, with those nearby.
+    failing : float
+        Share of the draws that failed.
     """
 
     role: str
@@ -59,19 +89,47 @@ class Candidate(NamedTuple):
 class Result:
     """The answer of `minimize`, `maximize` and `Optimizer.result`.
 
-    x: the recommended theta, on the evidence of evaluations made there; without noise the best
-    point that was evaluated.
-    fun: estimate of E f(x) there, fun_se: its standard error, interval: 95 %; from `verified`
-    evaluations at x that gave a value.
-    failing: share of the evaluations at x that failed, with bounds. success: is the claim verified,
-    and does nothing contradict it? message: why the run ended, and what is not trusted. best: the
-    best single evaluation, which is luck where there is noise.
-    evaluations: all of them, theta, x and f. quantiles: of f at x. candidates: the theta that were
-    considered.
-    nfev: evaluations, nit: updates. failed: evaluations that gave no finite value. spread: standard
-    deviation of the search in each coordinate. history: arrays, one entry for each update; fun and
-    fun_se in it are what the model of the search said on the way.
-    noise: what was learnt or declared. Fields can be read as items too.
+    Fields can be read as items too: `result["x"]`.
+
+    Attributes
+    ----------
+    x : ndarray, shape (d,)
+        The recommended theta, on the evidence of evaluations made there; without noise the best
+        point that was evaluated.
+    fun : float
+        Estimate of E f at x.
+    fun_se : float
+        Its standard error.
+    interval : tuple of float
+        95 % interval of E f at x.
+    nfev, nit : int
+        Evaluations and updates of the search.
+    success : bool
+        Is the claim verified, and does nothing contradict it?
+    message : str
+        Why the run ended, and what is not trusted.
+    verified : int
+        Evaluations at x that gave a value, on which the claim rests.
+    failing : Failing
+        How often evaluations at x failed.
+    best : Best or None
+        The best single evaluation, which is luck where there is noise.
+    evaluations : Evaluations
+        All of them: theta, x and f.
+    quantiles : dict of float to float
+        Of f at x.
+    candidates : tuple of Candidate
+        The theta that were considered.
+    failed : int
+        Evaluations that gave no finite value.
+    spread : ndarray, shape (d,)
+        Standard deviation of the search in each coordinate.
+    history : dict of str to ndarray
+        One entry for each update; fun and fun_se in it are what the model of the search said.
+    noise : str
+        What was learnt of the noise.
+    errors : tuple of str
+        What the first failed evaluations said, each once.
     """
 
     x: FloatArray
@@ -98,8 +156,9 @@ class Result:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """95 % interval of E f at x: fun_se is such that two of them are enough, however few
-        evaluations there were.
+        """95 % interval of E f at x.
+
+        Two standard errors, which are enough however few evaluations there were.
         """
         return self.fun - 2 * self.fun_se, self.fun + 2 * self.fun_se
 
@@ -112,10 +171,17 @@ class Result:
         return iter(self.keys())
 
     def keys(self) -> list[str]:
+        """Names of all fields."""
         return [*(f.name for f in fields(self)), "interval"]
 
     def negated(self) -> "Result":
-        """Of the function with the other sign."""
+        """The result for the function with the other sign.
+
+        Returns
+        -------
+        Result
+            With values negated, and quantiles the other way round.
+        """
         history = {
             name: -value if name in ("fun", "f_median") else value
             for name, value in self.history.items()
@@ -138,14 +204,7 @@ class Result:
             ("x", shown.replace("\n", "\n" + " " * 10)),
             ("E f(x)", f"{self.fun:.6g} ± {self.fun_se:.2g}{self._basis()}"),
             ("failing", self._failures()),
-            (
-                "best f",
-                (
-                    f"{self.best.fun:.6g}, one evaluation: luck"
-                    if self.best is not None and 0 < self.fun_se < np.inf
-                    else ""
-                ),
-            ),
+            ("best f", self._luck()),
             ("nfev", f"{self.nfev}" + (f", {self.failed} without a value" if self.failed else "")),
             ("nit", f"{self.nit}"),
             ("success", f"{self.success}: {self.message}"),
@@ -153,6 +212,11 @@ class Result:
             ("errors", "; ".join(self.errors)),
         ]
         return "\n".join(f"{name:>8}  {value}" for name, value in rows if value)
+
+    def _luck(self) -> str:
+        if self.best is None or not 0 < self.fun_se < np.inf:
+            return ""
+        return f"{self.best.fun:.6g}, one evaluation: luck"
 
     def _basis(self) -> str:
         if not self.verified:
@@ -173,10 +237,17 @@ class Result:
         )
 
     def plot(self) -> Any:
-        """A matplotlib Figure: the estimate of E f, the recommended theta and the spread of the
-        search against evaluations.
+        """Draw the estimate of E f, the recommended theta and the spread of the search.
 
-        Notebooks show it; `result.plot().savefig("run.png")` keeps it.
+        Returns
+        -------
+        matplotlib.figure.Figure
+            Against evaluations. Notebooks show it; `result.plot().savefig("run.png")` keeps it.
+
+        Raises
+        ------
+        ValueError
+            If no values have been told yet.
         """
         if not len(self.history.get("nfev", ())):
             raise ValueError("there is nothing to plot: no values have been told yet")
@@ -185,9 +256,7 @@ class Result:
         return figure(self)
 
     def _repr_html_(self) -> str:
-        """For notebooks: the answer in a line, why the run ended, and theta coordinate by
-        coordinate (the first and last of many).
-        """
+        """For notebooks: the answer, why the run ended, and theta (first and last of many)."""
         head = (
             f"<b>E f(x) = {self.fun:.6g} ± {self.fun_se:.2g}</b>{self._basis()}; {self.nfev:,}"
             " evaluations in all"

@@ -21,7 +21,8 @@ def f(x):
     return jnp.sum(jnp.tanh(a @ x) ** 2) + jnp.sum(jnp.cos(3 * x))
 points = np.random.default_rng(1).normal(size=(13, 6))
 values = compiled(f, points[0])(points)
-result = phenes.minimize(f, np.full(6, 1.0), 0.5, phenes.inputs.LaplaceNoise(0.1), budget=120, seed=2, popsize=12)
+law = phenes.inputs.LaplaceNoise(0.1)
+result = phenes.minimize(f, np.full(6, 1.0), 0.5, law, budget=120, seed=2, popsize=12)
 print(json.dumps([values.tolist(), result.x.tolist(), result.fun]))
 """
 
