@@ -61,10 +61,10 @@ def whole(value: Any) -> int | None:
 
 def flag(name: str, value: Any) -> bool:
     """`value`, which must be True or False."""
-    given: object = value.item() if isinstance(value, np.generic) else value
-    if not isinstance(given, bool):
+    # of Python, or of NumPy without axes
+    if not isinstance(value, bool) and getattr(value, "dtype", None) != np.bool_:
         raise ValueError(f"{name} must be True or False, got {quote(value)}")
-    return given
+    return bool(value)
 
 
 def numbers(name: str, value: Any, booleans: bool = False) -> FloatArray:

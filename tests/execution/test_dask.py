@@ -22,8 +22,6 @@ from tests.execution.objectives import (
 )
 from tests.execution.test_affinity import hold
 
-pytestmark = pytest.mark.machine
-
 
 @pytest.fixture(scope="module")
 def client():
@@ -57,6 +55,7 @@ def test_by_address(client):
     assert client.status == "running"
 
 
+@pytest.mark.machine
 def test_a_killed_worker_costs_nothing_but_time(client, tmp_path):
     got = collect(
         Evaluate(DiesAt(tmp_path / "log"), workers=client), column(0.1, 0.2, 1.5, 0.3, 0.4, 0.5)
@@ -65,6 +64,7 @@ def test_a_killed_worker_costs_nothing_but_time(client, tmp_path):
     assert lines(tmp_path / "log").count("1.5") == 2
 
 
+@pytest.mark.machine
 def test_what_came_back_is_never_evaluated_again(client, tmp_path):
     log, returned = tmp_path / "log", []
     points = np.random.default_rng(0).normal(size=(16, 2))
@@ -84,6 +84,7 @@ def test_what_came_back_is_never_evaluated_again(client, tmp_path):
     )
 
 
+@pytest.mark.machine
 def test_an_experiment_is_made_once(client, tmp_path):
     got = collect(
         Evaluate(DiesAt(tmp_path / "log"), workers=client, max_attempts=1),
@@ -99,12 +100,14 @@ def test_an_experiment_is_made_once(client, tmp_path):
     ], "a worker that dies takes nobody else with it"
 
 
+@pytest.mark.machine
 def test_numbered_workers(client):
     # those that other tests killed take a moment to come back
     client.wait_for_workers(2, timeout=60)
     hold(numbered_workers(client))
 
 
+@pytest.mark.machine
 def test_a_time_out(client):
     got = collect(Evaluate(sleeps, workers=client, timeout=2.0), column(0.0, 6.0, 0.01, 0.02))
     assert "could not be interrupted" in got[1].error

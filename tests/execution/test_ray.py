@@ -16,8 +16,6 @@ from tests.execution.objectives import (
 )
 from tests.execution.test_affinity import hold
 
-pytestmark = pytest.mark.machine
-
 
 @pytest.fixture(scope="module")
 def cluster():
@@ -32,6 +30,7 @@ def test_values_and_failures(cluster):
     assert [np.isnan(got[i].value) for i in range(1, 6)] == [True] * 5
 
 
+@pytest.mark.machine
 def test_a_killed_worker_costs_nothing_but_time(cluster, tmp_path):
     got = collect(
         Evaluate(DiesAt(tmp_path / "log"), workers="ray"), column(0.1, 0.2, 1.5, 0.3, 0.4, 0.5)
@@ -40,6 +39,7 @@ def test_a_killed_worker_costs_nothing_but_time(cluster, tmp_path):
     assert lines(tmp_path / "log").count("1.5") == 2
 
 
+@pytest.mark.machine
 def test_an_experiment_is_made_once(cluster, tmp_path):
     got = collect(
         Evaluate(DiesAt(tmp_path / "log"), workers="ray", max_attempts=1),
@@ -50,12 +50,14 @@ def test_an_experiment_is_made_once(cluster, tmp_path):
     assert [got[i].value for i in (1, 2, 3)] == [0.2, 0.3, 0.4]
 
 
+@pytest.mark.machine
 def test_numbered_workers(cluster):
     several = numbered_workers("ray")
     hold(several)
     several.close()
 
 
+@pytest.mark.machine
 def test_a_time_out(cluster):
     got = collect(Evaluate(sleeps, workers="ray", timeout=2.0), column(0.0, 30.0, 0.01))
     assert got[1].error == "TimeoutError: no value within 2 s"

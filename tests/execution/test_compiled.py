@@ -9,8 +9,6 @@ import sys
 
 import pytest
 
-pytestmark = pytest.mark.machine
-
 PROGRAM = """
 import json, sys
 import jax, jax.numpy as jnp, numpy as np, phenes
