@@ -60,11 +60,36 @@ class OIU(eqx.Module):
         return 2 if isinstance(self.p, HasRepeats) else 1
 
     def realise(self, key: PRNGKeyArray, generation: Int[Array, ""], batch: Batch) -> Batch:
-        """x_i ~ p_theta_i."""
+        """Draw what becomes of a population, x_i ~ p_theta_i.
+
+        Parameters
+        ----------
+        key : key
+            Of the run.
+        generation : integer array, shape []
+            Its number.
+        batch : Batch
+            With theta.
+
+        Returns
+        -------
+        Batch
+            With x, which does not depend on the number of rows before it.
+        """
         return batch._replace(x=realise(self.p, generation_keys(key, generation).x, batch.theta))
 
     def evaluate(self, x: Tree) -> Float[Array, "n *r"]:
-        """f of every x."""
+        """f of every x.
+
+        Parameters
+        ----------
+        x : tree of arrays, shape [N, ...] or [N, R, ...]
+            Realised inputs.
+
+        Returns
+        -------
+        array, shape [N] or [N, R]
+        """
         each = jax.vmap(self.f)
         return jax.vmap(each)(x) if self.axes == 2 else each(x)
 

@@ -89,10 +89,10 @@ def _not_gaussian(q: SearchLaw) -> ValueError:
 def biased_linear(memory: float = 0.9) -> BiasedLinear:
     """E[theta | x] guessed as m + S (S + C)^-1 (x - m - b), C and b learnt from x - theta.
 
-    BIASED unless theta and x are jointly Gaussian: `bias^2 / |g|^2` of the mean up to .04 for symmetric
-    additive noise below the search spread, .28 above it, .14 for noise that depends on theta; of
-    the spread up to .5 (heavy tails, saturation). It needs no density of p at all, and works for
-    Gaussian search only.
+    BIASED unless theta and x are jointly Gaussian: `bias^2 / |g|^2` of the mean up to .04 for
+    symmetric additive noise below the search spread, .28 above it, .14 for noise that depends on
+    theta; of the spread up to .5 (heavy tails, saturation). It needs no density of p at all, and
+    works for Gaussian search only.
 
     Parameters
     ----------

@@ -35,11 +35,29 @@ RULE_OF_THREE = 3.0  # n draws without an event leave a probability of 3 / n for
 class Estimate:
     """What is known of E f at theta. fun +- 2 se is a 95 % interval.
 
-    error: standard error of the draws alone, without small-sample factor and without what they may
-    have missed. unseen: what one more draw as bad as the worst that is near would add, hoped: what
-    one as good as the best would take off. effective: number of draws that the weights are worth;
-    draws: those made at theta itself, failed of them without a value. spread: standard deviation of
-    f less the control variate. control: what it was.
+    Parameters
+    ----------
+    theta : ndarray, shape (d,)
+        Where.
+    fun, se : float
+        The estimate and its standard error.
+    error : float
+        Standard error of the draws alone, without small-sample factor and without what they may
+        have missed.
+    unseen : float
+        What one more draw as bad as the worst that is near would add.
+    effective : float
+        Number of draws that the weights are worth.
+    draws : int
+        Those made at theta itself.
+    failed : int
+        Of these, without a value.
+    spread : float
+        Standard deviation of f less the control variate.
+    hoped : float
+        What one more draw as good as the best would take off.
+    control : str
+        What the control variate was.
     """
 
     theta: FloatArray

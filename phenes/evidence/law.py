@@ -13,10 +13,22 @@ SIMULATED = 4096  # draws by which the reach of a Gaussian law is explored; they
 class Law:
     """z = (x - centre) whiten, where x ~ p_theta.
 
-    draws: rows z from the law, simulated. noisy [d]: which whitened coordinates vary; the others
-    are in units of the search. exact: is the law Gaussian, so that its moments and densities are
-    known, or known by draws only? rests_on: how many draws its moments rest on (infinity:
-    declared).
+    Parameters
+    ----------
+    theta : ndarray, shape (d,)
+        What is intended.
+    centre : ndarray, shape (d,)
+        Mean of x.
+    whiten : ndarray, shape (d, d) or (d,)
+        From x - centre to coordinates of unit variance; a vector if diagonal.
+    noisy : ndarray of bool, shape (d,)
+        Which whitened coordinates vary; the others are in units of the search.
+    draws : ndarray, shape (n, d)
+        Rows z from the law, simulated.
+    exact : bool
+        Is the law Gaussian, with known moments and densities, or known by draws only?
+    rests_on : float
+        How many draws its moments rest on; infinity if they were declared.
     """
 
     theta: FloatArray
@@ -28,6 +40,17 @@ class Law:
     rests_on: float = np.inf
 
     def z(self, x: FloatArray) -> FloatArray:
+        """Whitened coordinates.
+
+        Parameters
+        ----------
+        x : ndarray, shape (..., d)
+            Realised inputs.
+
+        Returns
+        -------
+        ndarray, shape (..., d)
+        """
         r = x - self.centre
         return r * self.whiten if self.whiten.ndim == 1 else r @ self.whiten
 

@@ -40,6 +40,11 @@ class Observations:
 
     `point` is x in the coordinates of theta (without gain and bias), unmeasured coordinates at
     their expectation.
+
+    Parameters
+    ----------
+    dim : int
+        Number of coordinates of theta.
     """
 
     def __init__(self, dim: int):
@@ -51,6 +56,15 @@ class Observations:
         self.placed = False  # more failures were seen at one theta than chance would have put there
 
     def add(self, theta: FloatArray, x: FloatArray, point: FloatArray, f: FloatArray) -> None:
+        """Add rows.
+
+        Parameters
+        ----------
+        theta, x, point : ndarray, shape (n, d)
+            What was intended, what was realised, and the latter in the coordinates of theta.
+        f : ndarray, shape (n,)
+            Values as minimised; what is not finite failed.
+        """
         if self.count + f.size > self._f.size:
             self._make_room(f.size)
         rows = slice(self.count, self.count + f.size)
@@ -78,14 +92,17 @@ class Observations:
 
     @property
     def theta(self) -> FloatArray:
+        """What was intended, (n, d)."""
         return self._theta[: self.count]
 
     @property
     def x(self) -> FloatArray:
+        """What was realised, (n, d); NaN where it was not measured."""
         return self._x[: self.count]
 
     @property
     def point(self) -> FloatArray:
+        """What was realised, in the coordinates of theta, (n, d)."""
         return self._point[: self.count]
 
     @property
@@ -94,14 +111,33 @@ class Observations:
         return np.clip(self._f[: self.count], -HUGE, HUGE)
 
     def at(self, theta: FloatArray) -> BoolArray:
-        """Which rows were drawn at exactly this theta, [n]."""
+        """Which rows were drawn at exactly this theta?
+
+        Parameters
+        ----------
+        theta : ndarray, shape (d,)
+            What was intended.
+
+        Returns
+        -------
+        ndarray of bool, shape (n,)
+        """
         return np.all(self.theta == theta, axis=1)
 
     def price(self, early: int) -> float:
         """What a failure counts as: twice the worst of the first `early` rows less their median.
 
-        Not the worst of all, which a restart far out makes arbitrarily large. NaN if nothing finite
-        was seen.
+        Not the worst of all, which a restart far out makes arbitrarily large.
+
+        Parameters
+        ----------
+        early : int
+            Number of rows.
+
+        Returns
+        -------
+        float
+            NaN if nothing finite was seen.
         """
         first = self.f[:early]
         finite = first[np.isfinite(first)]
@@ -125,7 +161,13 @@ class Observations:
         return self._walled
 
     def compare_failures(self, theta: FloatArray) -> None:
-        """Failures have a place if the draws at theta fail more often than all others."""
+        """Note that failures have a place if draws at theta fail more often than all others.
+
+        Parameters
+        ----------
+        theta : ndarray, shape (d,)
+            What was intended.
+        """
         own, failed = self.at(theta), np.isnan(self.f)
         n = int(own.sum())
         k = int(failed[own].sum())
@@ -134,4 +176,15 @@ class Observations:
         self.placed |= bool(k > 1 and (share == 0 or special.bdtrc(k - 1, n, share) < CHANCE))
 
     def arrays(self, sign: float) -> Evaluations:
+        """Copies of all rows.
+
+        Parameters
+        ----------
+        sign : float
+            -1 if f is maximised, else 1: values as the user knows them.
+
+        Returns
+        -------
+        Evaluations
+        """
         return Evaluations(self.theta.copy(), self.x.copy(), sign * self._f[: self.count])

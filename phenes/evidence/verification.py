@@ -38,10 +38,12 @@ class _Spending:
 
     @property
     def left(self) -> int:
+        """Evaluations that may still be spent."""
         return max(self.reserve - self.spent, 0)
 
     @property
     def done(self) -> bool:
+        """Is the reserve spent?"""
         return self.left == 0
 
 
@@ -49,8 +51,21 @@ class _Spending:
 class Verification(_Spending):
     """Hands out theta (`ask`) and is told when rows have arrived (`told`).
 
-    evidence(theta): what is known at a theta now. rivals(leader, entrants): other theta that may be
-    better than the leader, best first.
+    Parameters
+    ----------
+    start : ndarray, shape (d,)
+        Where the search began: the answer has to beat it.
+    proposal : ndarray, shape (d,)
+        The answer of the search.
+    reserve : int
+        Evaluations that may be spent.
+    evidence : callable
+        theta -> `Estimate`: what is known there now.
+    rivals : callable
+        (leader, entrants) -> other theta that may be better than the leader, best first.
+    spent, entrants, wanted, at_start, feared : int, list, tuple, int, float
+        The state of the race: draws made, theta that take part, theta and draws that the round
+        waits for, draws made at the start, and the worst that was thought of a leader.
     """
 
     start: FloatArray
@@ -71,13 +86,27 @@ class Verification(_Spending):
         self._round()
 
     def ask(self, n: int) -> FloatArray:
-        """n theta to draw at: what the round waits for. If more is asked for than that, more of the
-        same.
+        """Say where to draw next: at the theta that the round waits for.
+
+        Parameters
+        ----------
+        n : int
+            How many theta; if more than the round waits for, more of the same.
+
+        Returns
+        -------
+        ndarray, shape (n, d)
         """
         return np.tile(self.wanted[0], (n, 1))
 
     def told(self, theta: FloatArray) -> None:
-        """Rows have arrived; those that the round waits for bring it to its end."""
+        """Rows have arrived; those that the round waits for bring it to its end.
+
+        Parameters
+        ----------
+        theta : ndarray, shape (n, d)
+            Where they were drawn.
+        """
         self.spent += len(theta)
         at, count = self.wanted
         self.at_start += int(np.all(theta == self.start, axis=1).sum())

@@ -53,7 +53,20 @@ class Backend(Executor):
 
     @abc.abstractmethod
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> AnyFuture:
-        """`fn(*args, **kwargs)` on a worker; see `concurrent.futures.Executor`."""
+        """Call `fn(*args, **kwargs)` on a worker; see `concurrent.futures.Executor`.
+
+        Parameters
+        ----------
+        fn : callable
+            What is called.
+        *args, **kwargs : object
+            What it is called with.
+
+        Returns
+        -------
+        future
+            With the value, or the exception.
+        """
 
     def look(self) -> None:
         """See whether workers died; called now and then while waiting."""
@@ -74,7 +87,12 @@ class Backend(Executor):
         """Let go of what was opened for this backend alone."""
 
     def stuck(self) -> int:
-        """Number of slots that are taken by evaluations nobody waits for any more."""
+        """Number of slots that are taken by evaluations nobody waits for any more.
+
+        Returns
+        -------
+        int
+        """
         self.abandoned = tuple(future for future in self.abandoned if not future.done())
         return len(self.abandoned)
 

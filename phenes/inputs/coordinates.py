@@ -33,11 +33,33 @@ class CoordinateLaw(eqx.Module):
 
     @abstractmethod
     def log_density(self, x: Array, theta: Array) -> Array:
-        """log p(x_k | theta_k), elementwise."""
+        """log p(x_k | theta_k), elementwise.
+
+        Parameters
+        ----------
+        x, theta : array
+            Realised and intended coordinates.
+
+        Returns
+        -------
+        array
+            One value for each coordinate.
+        """
 
     @abstractmethod
     def log_marginal(self, x: Array, m: Array, s: Array) -> Array:
-        """log P(x_k) for theta_k ~ N(m_k, s_k^2), elementwise."""
+        """log P(x_k) for theta_k ~ N(m_k, s_k^2), elementwise.
+
+        Parameters
+        ----------
+        x, m, s : array
+            Realised coordinates, and mean and standard deviation of theta.
+
+        Returns
+        -------
+        array
+            One value for each coordinate.
+        """
 
     def coordinate_log_prob(
         self, x: Float[Array, " d"], theta: Float[Array, " d"]
@@ -103,11 +125,33 @@ class StudentTNoise(CoordinateLaw):
         return theta + self.scale * jax.random.t(key, self.df, theta.shape, theta.dtype)
 
     def log_density(self, x: Array, theta: Array) -> Array:
-        """log p(x_k | theta_k), elementwise."""
+        """log p(x_k | theta_k), elementwise.
+
+        Parameters
+        ----------
+        x, theta : array
+            Realised and intended coordinates.
+
+        Returns
+        -------
+        array
+            One value for each coordinate.
+        """
         return t.logpdf(x, self.df, theta, self.scale)
 
     def log_marginal(self, x: Array, m: Array, s: Array) -> Array:
-        """log P(x_k), a scale mixture of Gaussians, integrated over the scale."""
+        """log P(x_k), a scale mixture of Gaussians, integrated over the scale.
+
+        Parameters
+        ----------
+        x, m, s : array
+            Realised coordinates, and mean and standard deviation of theta.
+
+        Returns
+        -------
+        array
+            One value for each coordinate.
+        """
         log_tau, log_weight = scale_nodes(self.df)
         var = s[None] ** 2 + (self.scale * jnp.ones_like(s))[None] ** 2 * jnp.exp(-log_tau)[:, None]
         r = (x - m)[None]
@@ -143,11 +187,33 @@ class LaplaceNoise(CoordinateLaw):
         return theta + self.scale * jax.random.laplace(key, theta.shape, theta.dtype)
 
     def log_density(self, x: Array, theta: Array) -> Array:
-        """log p(x_k | theta_k), elementwise."""
+        """log p(x_k | theta_k), elementwise.
+
+        Parameters
+        ----------
+        x, theta : array
+            Realised and intended coordinates.
+
+        Returns
+        -------
+        array
+            One value for each coordinate.
+        """
         return -jnp.abs(x - theta) / self.scale - jnp.log(2 * self.scale)
 
     def log_marginal(self, x: Array, m: Array, s: Array) -> Array:
-        """log P(x_k) for theta_k ~ N(m_k, s_k^2), elementwise."""
+        """log P(x_k) for theta_k ~ N(m_k, s_k^2), elementwise.
+
+        Parameters
+        ----------
+        x, m, s : array
+            Realised coordinates, and mean and standard deviation of theta.
+
+        Returns
+        -------
+        array
+            One value for each coordinate.
+        """
         b, r = self.scale, x - m
         right = -r / b + log_ndtr(r / s - s / b)
         left = r / b + log_ndtr(-r / s - s / b)
@@ -185,7 +251,18 @@ class UniformNoise(CoordinateLaw):
         return theta + self.width * jax.random.uniform(key, theta.shape, theta.dtype, minval=-1.0)
 
     def log_density(self, x: Array, theta: Array) -> Array:
-        """log p(x_k | theta_k), elementwise."""
+        """log p(x_k | theta_k), elementwise.
+
+        Parameters
+        ----------
+        x, theta : array
+            Realised and intended coordinates.
+
+        Returns
+        -------
+        array
+            One value for each coordinate.
+        """
         # rounding in theta + noise must not make an individual impossible under its own theta
         slack = 8 * eps(theta) * (jnp.abs(x) + self.width)
         return jnp.where(
@@ -202,7 +279,18 @@ class UniformNoise(CoordinateLaw):
         )
 
     def log_marginal(self, x: Array, m: Array, s: Array) -> Array:
-        """log P(x_k) for theta_k ~ N(m_k, s_k^2), elementwise."""
+        """log P(x_k) for theta_k ~ N(m_k, s_k^2), elementwise.
+
+        Parameters
+        ----------
+        x, m, s : array
+            Realised coordinates, and mean and standard deviation of theta.
+
+        Returns
+        -------
+        array
+            One value for each coordinate.
+        """
         return log_interval((x - self.width - m) / s, (x + self.width - m) / s) - jnp.log(
             2 * self.width
         )
@@ -259,11 +347,33 @@ class SaturatingNoise(CoordinateLaw):
         )
 
     def log_density(self, x: Array, theta: Array) -> Array:
-        """log p(x_k | theta_k), elementwise."""
+        """log p(x_k | theta_k), elementwise.
+
+        Parameters
+        ----------
+        x, theta : array
+            Realised and intended coordinates.
+
+        Returns
+        -------
+        array
+            One value for each coordinate.
+        """
         return self._censored(x, theta, self.scale)
 
     def log_marginal(self, x: Array, m: Array, s: Array) -> Array:
-        """log P(x_k) for theta_k ~ N(m_k, s_k^2), elementwise."""
+        """log P(x_k) for theta_k ~ N(m_k, s_k^2), elementwise.
+
+        Parameters
+        ----------
+        x, m, s : array
+            Realised coordinates, and mean and standard deviation of theta.
+
+        Returns
+        -------
+        array
+            One value for each coordinate.
+        """
         return self._censored(x, m, jnp.sqrt(s**2 + self.scale**2))
 
     def _censored(self, x: Array, centre: Array, sd: Array) -> Array:
@@ -312,12 +422,34 @@ class RoundingNoise(CoordinateLaw):
         return self.step * jnp.round(y / self.step)
 
     def log_density(self, x: Array, theta: Array) -> Array:
-        """log p(x_k | theta_k), elementwise."""
+        """log p(x_k | theta_k), elementwise.
+
+        Parameters
+        ----------
+        x, theta : array
+            Realised and intended coordinates.
+
+        Returns
+        -------
+        array
+            One value for each coordinate.
+        """
         # the smallest spread stands for none: the two ends are then at -inf and +inf
         return self._cell(x, theta, jnp.maximum(self.scale, tiny(theta)))
 
     def log_marginal(self, x: Array, m: Array, s: Array) -> Array:
-        """log P(x_k) for theta_k ~ N(m_k, s_k^2), elementwise."""
+        """log P(x_k) for theta_k ~ N(m_k, s_k^2), elementwise.
+
+        Parameters
+        ----------
+        x, m, s : array
+            Realised coordinates, and mean and standard deviation of theta.
+
+        Returns
+        -------
+        array
+            One value for each coordinate.
+        """
         return self._cell(x, m, jnp.sqrt(s**2 + self.scale**2))
 
     def _cell(self, x: Array, centre: Array, sd: Array) -> Array:

@@ -127,7 +127,18 @@ class Bernoulli(eqx.Module):
         self.trials = _validate.count("trials", trials)
 
     def log_choices(self, x: Array) -> Array:
-        """log of the binomial coefficient of x successes."""
+        """log of the binomial coefficient of x successes.
+
+        Parameters
+        ----------
+        x : array
+            Numbers of successes.
+
+        Returns
+        -------
+        array
+            The same shape.
+        """
         return -jnp.log(self.trials + 1.0) - betaln(x + 1, self.trials - x + 1)
 
     def sample(self, key: PRNGKeyArray, theta: Float[Array, "*d"]) -> Float[Array, "*d"]:

@@ -138,7 +138,12 @@ class Repeated(eqx.Module):
         return marginal_score(pooled, q, jax.vmap(known.statistic)(x), w)
 
     def pool(self) -> tuple[HasStatistic, InputLaw]:
-        """The base law, which must know its statistic, and the law of the statistic."""
+        """The base law, which must know its statistic, and the law of the statistic.
+
+        Returns
+        -------
+        tuple of two laws
+        """
         if not isinstance(self.base, HasStatistic):
             raise ValueError(
                 f"{type(self.base).__name__} has no sufficient statistic for repeated draws: use"

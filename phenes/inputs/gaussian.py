@@ -68,7 +68,17 @@ class GaussianNoise(eqx.Module):
         self.gain = matrix
 
     def expected(self, theta: Float[Array, " d"]) -> Float[Array, " k"]:
-        """E[x | theta]."""
+        """E[x | theta].
+
+        Parameters
+        ----------
+        theta : array, shape [d]
+            What is intended.
+
+        Returns
+        -------
+        array, shape [k]
+        """
         x = theta if self.gain is None else self.gain @ theta
         return x if self.bias is None else x + self.bias
 
@@ -175,7 +185,18 @@ class GaussianNoise(eqx.Module):
         return jnp.mean(x, axis=0)
 
     def marginal_cov(self, q: GaussianSearch) -> Covariance:
-        """M = H S H' + C."""
+        """Covariance of x under q, M = H S H' + C.
+
+        Parameters
+        ----------
+        q : GaussianSearch
+            The search law, with covariance S.
+
+        Returns
+        -------
+        Covariance
+            That of x under q.
+        """
         if self.gain is None:
             return add(q.covariance, self.cov, q.dim)
         spread = self.gain @ q.covariance.times(self.gain).T

@@ -171,7 +171,12 @@ class Result:
         return iter(self.keys())
 
     def keys(self) -> list[str]:
-        """Names of all fields."""
+        """Names of all fields.
+
+        Returns
+        -------
+        list of str
+        """
         return [*(f.name for f in fields(self)), "interval"]
 
     def negated(self) -> "Result":

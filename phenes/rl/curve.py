@@ -34,7 +34,7 @@ class Curve(NamedTuple):
     steps, failed, skipped : ndarray of int, shape (g,)
         Steps played, episodes without a finite return, updates that were not finite.
     size, second : ndarray of float, shape (g,)
-        Estimates of `|E g|^2` and `E|g|^2` of the gradient g; NaN for tables, where g is exact enough.
+        Estimates of `|E g|^2` and `E|g|^2` of the gradient g; NaN for tables.
     seconds : ndarray of float, shape (g,)
         Since the start.
     at : ndarray of int, shape (k,)

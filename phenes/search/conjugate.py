@@ -259,7 +259,19 @@ class Conjugate(eqx.Module):
             )
 
     def log_normaliser(self, phi: Array, nu: Array) -> Float[Array, ""]:
-        """B(phi, nu) = log int exp(nu (phi.theta - A(theta))) d theta, smooth in phi and nu."""
+        """B(phi, nu) = log int exp(nu (phi.theta - A(theta))) d theta, smooth in phi and nu.
+
+        Parameters
+        ----------
+        phi : array
+            Mean parameter.
+        nu : array
+            Number of pseudo-observations.
+
+        Returns
+        -------
+        array, shape []
+        """
         if self.B is not None:
             return self.B(phi, nu)
         centre, width = (lax.stop_gradient(each) for each in self._mode(phi, nu))

@@ -94,7 +94,17 @@ class Gate(eqx.Module):
         return Choice(jax.tree.map(again, theta.context), index)
 
     def log_weights(self, context: Tree) -> Float[Array, " k"]:
-        """log q(k | c) of all experts."""
+        """log q(k | c) of all experts.
+
+        Parameters
+        ----------
+        context : tree of arrays
+            The context c.
+
+        Returns
+        -------
+        array, shape [k]
+        """
         return jax.nn.log_softmax(self.logits(context))
 
     def log_prob(self, theta: Choice) -> Float[Array, ""]:

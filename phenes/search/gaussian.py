@@ -115,7 +115,21 @@ class Gaussian(eqx.Module):
     def observed_score(
         self, w: Float[Array, " n"], y: Float[Array, "n d"], observed: ObservedCovariance
     ) -> Self:
-        """The identity above: y_i of each individual, B of all, weights w."""
+        """The identity above: y_i of each individual, B of all, weights w.
+
+        Parameters
+        ----------
+        w : array, shape [n]
+            Weights.
+        y : array, shape [n, d]
+            B (x_i - E x) pulled back to theta, of each individual.
+        observed : ObservedCovariance
+            B, shared by all individuals.
+
+        Returns
+        -------
+        a gradient shaped like this law
+        """
         n = w.size
         second = (y * w[:, None]).T @ y / n - jnp.mean(w) * observed.inverse(self.dim)
         return replace(self, mean=w @ y / n, cov=0.5 * second)
@@ -125,7 +139,19 @@ class Gaussian(eqx.Module):
         return replace(self, mean=self.cov @ g.mean, cov=2 * self.cov @ g.cov @ self.cov)
 
     def observed_natural(self, g: Self, observed: ObservedCovariance) -> Self:
-        """I[P]^-1 g: (B^-1 g_m, 2 B^-1 g_S B^-1)."""
+        """I[P]^-1 g: (B^-1 g_m, 2 B^-1 g_S B^-1).
+
+        Parameters
+        ----------
+        g : a gradient shaped like this law
+            With respect to psi.
+        observed : ObservedCovariance
+            B, the inverse covariance of the marginal in theta.
+
+        Returns
+        -------
+        a direction shaped like this law
+        """
         inverse = observed.matrix(self.dim)
         return replace(self, mean=inverse @ g.mean, cov=2 * inverse @ g.cov @ inverse)
 
@@ -224,7 +250,21 @@ class DiagonalGaussian(eqx.Module):
     def observed_score(
         self, w: Float[Array, " n"], y: Float[Array, "n d"], observed: ObservedCovariance
     ) -> Self:
-        """The identity above: y_i of each individual, B of all, weights w."""
+        """The identity above: y_i of each individual, B of all, weights w.
+
+        Parameters
+        ----------
+        w : array, shape [n]
+            Weights.
+        y : array, shape [n, d]
+            B (x_i - E x) pulled back to theta, of each individual.
+        observed : ObservedCovariance
+            B, shared by all individuals.
+
+        Returns
+        -------
+        a gradient shaped like this law
+        """
         n = w.size
         second = w @ y**2 / n - jnp.mean(w) * observed.inverse_diagonal(self.dim)
         return replace(self, mean=w @ y / n, log_std=jnp.exp(2 * self.log_std) * second)
@@ -234,7 +274,19 @@ class DiagonalGaussian(eqx.Module):
         return replace(self, mean=jnp.exp(2 * self.log_std) * g.mean, log_std=g.log_std / 2)
 
     def observed_natural(self, g: Self, observed: ObservedCovariance) -> Self:
-        """I[P] has B for the mean and 2 s_k^2 s_l^2 B_kl^2 for log s."""
+        """I[P] has B for the mean and 2 s_k^2 s_l^2 B_kl^2 for log s.
+
+        Parameters
+        ----------
+        g : a gradient shaped like this law
+            With respect to psi.
+        observed : ObservedCovariance
+            B, the inverse covariance of the marginal in theta.
+
+        Returns
+        -------
+        a direction shaped like this law
+        """
         var = jnp.exp(2 * self.log_std)
         if isinstance(observed, Diagonal):
             v = observed.vector(self.dim)
@@ -337,7 +389,21 @@ class IsotropicGaussian(eqx.Module):
     def observed_score(
         self, w: Float[Array, " n"], y: Float[Array, "n d"], observed: ObservedCovariance
     ) -> Self:
-        """The identity above: y_i of each individual, B of all, weights w."""
+        """The identity above: y_i of each individual, B of all, weights w.
+
+        Parameters
+        ----------
+        w : array, shape [n]
+            Weights.
+        y : array, shape [n, d]
+            B (x_i - E x) pulled back to theta, of each individual.
+        observed : ObservedCovariance
+            B, shared by all individuals.
+
+        Returns
+        -------
+        a gradient shaped like this law
+        """
         n = w.size
         second = w @ jnp.sum(y**2, axis=1) / n - jnp.mean(w) * jnp.sum(
             observed.inverse_diagonal(self.dim)
@@ -351,7 +417,19 @@ class IsotropicGaussian(eqx.Module):
         )
 
     def observed_natural(self, g: Self, observed: ObservedCovariance) -> Self:
-        """I[P] has B for the mean and 2 s^4 tr(B^2) for log s."""
+        """I[P] has B for the mean and 2 s^4 tr(B^2) for log s.
+
+        Parameters
+        ----------
+        g : a gradient shaped like this law
+            With respect to psi.
+        observed : ObservedCovariance
+            B, the inverse covariance of the marginal in theta.
+
+        Returns
+        -------
+        a direction shaped like this law
+        """
         s4 = jnp.exp(4 * self.log_std)
         if isinstance(observed, Diagonal):
             v = observed.vector(self.dim)

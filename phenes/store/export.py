@@ -16,8 +16,24 @@ COLUMNS = ("theta", "x")  # vectors: a column for each coordinate
 
 
 def export(run: Run, path: str | Path) -> int:
-    """One row for each evaluation, in order; how many. The file is there when it is complete, and
-    not before.
+    """Write one row for each evaluation, in order.
+
+    Parameters
+    ----------
+    run : Run
+        What is exported.
+    path : str or pathlib.Path
+        A .csv, .npz or .parquet file; it is there when it is complete, and not before.
+
+    Returns
+    -------
+    int
+        Number of rows.
+
+    Raises
+    ------
+    ValueError
+        If the ending is another one, or the folder does not exist.
     """
     path = Path(path)
     write = {".csv": _csv, ".npz": _npz, ".parquet": _parquet}.get(path.suffix)

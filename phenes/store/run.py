@@ -76,7 +76,12 @@ class Run:
         return self.database.path
 
     def keys(self) -> set[str]:
-        """Keys of all parts."""
+        """Keys of all parts.
+
+        Returns
+        -------
+        set of str
+        """
         rows = self.database.select("SELECT key FROM parts WHERE run = ?", self.about.id)
         return {key for (key,) in rows}
 
@@ -94,7 +99,12 @@ class Run:
         return unpack(rows[0][0], f"part {key!r} of {self.path}")
 
     def seconds(self) -> dict[str, float]:
-        """How long each part took, by key."""
+        """How long each part took, by key.
+
+        Returns
+        -------
+        dict of str to float
+        """
         rows = self.database.select("SELECT key, seconds FROM parts WHERE run = ?", self.about.id)
         return {key: seconds for key, seconds in rows}
 
