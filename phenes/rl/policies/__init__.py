@@ -1,5 +1,4 @@
-"""Policies: networks (equinox), heads that make actions of their output, and the scale of
-observations.
+"""Policies: networks (equinox), heads that make actions, and the scale of observations.
 
 Any equinox module obs -> output can be a policy: `from_network(net, Softmax(3))`.
 """

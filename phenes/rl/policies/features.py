@@ -39,8 +39,9 @@ class Layered(eqx.Module):
     def dot(
         self, other: Any, scale: Float[Array, " arrays"] | None = None
     ) -> Float[Array, "rows rows"]:
-        """All inner products. scale: of each parameter array (weight, bias, weight, bias, ...), J
-        diag(scale) J'.
+        """All inner products.
+
+        scale: of each parameter array (weight, bias, weight, bias, ...), J diag(scale) J'.
         """
         scales = [(1.0, 1.0)] * len(self.h) if scale is None else scale.reshape(-1, 2)
         parts = zip(self.delta, self.h, other.delta, other.h, scales, strict=True)

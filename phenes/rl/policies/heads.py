@@ -1,5 +1,4 @@
-"""From the output of a network to an action: pi(action | output), and what trajectories need to
-know of it.
+"""From the output of a network to an action: pi(action | output).
 
 `factor(out)` is L with L L' = the Fisher information of the action in output space. `to_env` is
 what the environment gets: scaling and clipping come after the action whose log pi is taken, so that

@@ -1,5 +1,6 @@
-"""Observations at a common scale: a running mean and variance of all that were seen, frozen within
-a generation.
+"""Observations at a common scale: mean and variance of all that were seen.
+
+Both are frozen within a generation.
 """
 
 import equinox as eqx

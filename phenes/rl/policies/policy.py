@@ -1,6 +1,4 @@
-"""A policy: a network whose parameters are the flat theta, a head, and the scale of the
-observations.
-"""
+"""A policy: a network whose parameters are the flat theta, a head, and a scale."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -226,8 +226,10 @@ class NetworkProblem:
         self.step.env.close()
 
     def _compiled(self) -> Callable[[Carry, int], tuple[Carry, list[Report]]]:
-        """Programs are found by settings and environment, which are compared by value: another
-        seed, or more generations, need no other.
+        """n generations as one program.
+
+        Programs are found by settings and environment, which are compared by value: another seed,
+        or more generations, need no other.
         """
         step = self.step._replace(settings=dataclasses.replace(self.step.settings, generations=1))
 

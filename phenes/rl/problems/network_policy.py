@@ -109,7 +109,9 @@ def totals(
 
 def _listed(bounds: Any) -> Any:
     """JSON has no infinity: as text."""
-    return None if bounds is None else [float(b) if np.isfinite(b) else str(b) for b in bounds]
+    if bounds is None:
+        return None
+    return [float(b) if np.isfinite(b) else str(b) for b in bounds]
 
 
 def _bounds(listed: Any) -> Any:

@@ -1,6 +1,4 @@
-"""What a run of `train` is made of: one record of settings, the default for any environment, and
-the paper's.
-"""
+"""What a training of a network is made of: the default for any environment, the paper's."""
 
 import dataclasses
 from collections.abc import Callable

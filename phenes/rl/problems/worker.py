@@ -1,5 +1,4 @@
-"""What a worker does in the two phases of a generation: it plays its individuals and keeps their
-trajectories, then it weighs them.
+"""A worker in the two phases of a generation: it plays and keeps, then it weighs.
 
 A part is known by its seed: mean, spread and policy of the search, the key, the generation, and
 which individuals. Theta is drawn on the worker. Whoever is asked to weigh a part that it does not
@@ -30,8 +29,9 @@ from phenes.strategy import State, generation_keys
 
 
 class Job(NamedTuple):
-    """What stays the same from generation to generation. rest: (q, policy, estimator) with holes in
-    the place of their arrays.
+    """What stays the same from generation to generation.
+
+    rest: (q, policy, estimator) with holes in the place of their arrays.
     """
 
     spec: Any
@@ -42,8 +42,9 @@ class Job(NamedTuple):
 
 
 class Part(NamedTuple):
-    """Individuals `own` of a generation of a run. arrays: those of (q, policy, estimator). Plain
-    NumPy: it travels in any precision.
+    """Individuals `own` of a generation of a run.
+
+    arrays: those of (q, policy, estimator). Plain NumPy: it travels in any precision.
     """
 
     run: str
@@ -57,8 +58,10 @@ class Part(NamedTuple):
 
 
 class Played(NamedTuple):
-    """Returns and steps of the individuals; seen: count, mean and variance of the observations;
-    sums: see `Credited.sums`.
+    """What came of the first phase.
+
+    f, steps: returns and steps of the individuals; seen: count, mean and variance of the
+    observations; sums: see `Credited.sums`.
     """
 
     f: Any
@@ -68,7 +71,9 @@ class Played(NamedTuple):
 
 
 class Weighed(NamedTuple):
-    """The sum of what the individuals contribute, and of its squares (of pairs, if they are
+    """What came of the second phase.
+
+    g: the sum of what the individuals contribute; square: of its squares (of pairs, if they are
     mirrored). again: it had to be played again.
     """
 

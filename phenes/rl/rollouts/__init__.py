@@ -1,4 +1,5 @@
-"""Episodes of whole populations of policies, in any environment that Gymnasium makes:
+"""Episodes of whole populations of policies, in any environment of Gymnasium.
+
 `load(env_id).play(policy, theta, keys)`.
 """
 

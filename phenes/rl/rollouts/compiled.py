@@ -1,5 +1,6 @@
-"""Environments written in JAX: whole populations in one compiled loop, which stops when the last
-episode has.
+"""Environments written in JAX: whole populations in one compiled loop.
+
+It stops when the last episode has.
 """
 
 from collections.abc import Callable
@@ -20,8 +21,9 @@ from phenes.rl.rollouts.trajectory import Trajectory
 
 
 class Compiled:
-    """Rollouts that can be part of a larger compiled program; called outside of one, they are
-    compiled by themselves.
+    """Rollouts that can be part of a larger compiled program.
+
+    Called outside of one, they are compiled by themselves.
     """
 
     compiled = True
@@ -66,8 +68,10 @@ def _play(
     initial: Array,
     deterministic: bool,
 ) -> Trajectory:
-    """Under `jax.vmap`, populations share one loop: with loops of their own, each step would copy
-    the logs of all.
+    """All episodes as one program.
+
+    Under `jax.vmap`, populations share one loop: with loops of their own, each step would copy the
+    logs of all.
     """
     arrays, rest = eqx.partition(policy, eqx.is_array)
 
@@ -94,7 +98,7 @@ def _play(
     return populations(arrays, theta, keys, initial)
 
 
-class Lanes(NamedTuple):
+class Running(NamedTuple):
     """B populations of N. log: what happened, with time first."""
 
     state: Float[Array, "b n k"]
@@ -111,7 +115,7 @@ def _loop(
     initial: PRNGKeyArray,
 ) -> Trajectory:
     """own: the arrays of the policy [B, ...] and theta [B, N, D]."""
-    (arrays, theta), lanes = own, keys.shape
+    arrays, theta = own
     observe, move = _each(env.observe), _each(env.step)
     state = _each(lambda key: env.first(individual.initial(key), theta.dtype))(initial)
     one = (
@@ -126,7 +130,7 @@ def _loop(
     prepared = jax.vmap(jax.vmap(early, ((None, 0),)))((arrays, theta))
     decide = _each(late, (0, (0, 0, None)))
 
-    def step(t, now: Lanes) -> Lanes:
+    def step(t, now: Running) -> Running:
         obs, alive = observe(now.state), now.alive
         action, given = decide(prepared, (obs, keys, t))
         state, reward, ended = move(now.state, given)
@@ -135,17 +139,17 @@ def _loop(
             lax.dynamic_update_index_in_dim(whole, new, t, 0)
             for whole, new in zip(now.log, happened, strict=True)
         )
-        return Lanes(_where(alive, state, now.state), alive & ~ended, log)
+        return Running(_where(alive, state, now.state), alive & ~ended, log)
 
     def going(carry):
         return (carry[0] < limit) & jnp.any(carry[1].alive)
 
     obs, action = one[1][0], jax.eval_shape(act, *one)[0]
     kinds = ((obs.shape, obs.dtype), (action.shape, action.dtype), ((), theta.dtype), ((), bool))
-    start = Lanes(
+    start = Running(
         state,
-        jnp.ones(lanes, bool),
-        tuple(jnp.zeros((limit, *lanes, *shape), dtype) for shape, dtype in kinds),
+        jnp.ones(keys.shape, bool),
+        tuple(jnp.zeros((limit, *keys.shape, *shape), dtype) for shape, dtype in kinds),
     )
     end = lax.while_loop(going, lambda carry: (carry[0] + 1, step(*carry)), (jnp.int32(0), start))[
         1
@@ -163,6 +167,6 @@ def _each(function: Callable[..., Any], axes: Any = 0) -> Callable[..., Any]:
 
 
 def _where(condition: Array, value: Array, otherwise: Array | None = None) -> Array:
-    """Lane by lane; zeros where nothing else is given."""
+    """Individual by individual; zeros where nothing else is given."""
     wide = condition.reshape(condition.shape + (1,) * (value.ndim - condition.ndim))
     return jnp.where(wide, value, jnp.zeros_like(value) if otherwise is None else otherwise)

@@ -10,8 +10,9 @@ from phenes.rl.rollouts.spaces import flattener, library, to_space
 
 
 class Loop:
-    """One environment for each individual, made when first needed. Nobody is reset before all have
-    finished.
+    """One environment for each individual, made when first needed.
+
+    None is reset before all have finished.
     """
 
     own_seeds = True
@@ -57,11 +58,11 @@ class Loop:
 
 
 class Vector:
-    """An environment that comes in a vector form. It steps all of its lanes at all times, those
-    that have finished as well.
+    """An environment that comes in a vector form, and steps all of its parts at all times.
 
-    Most such environments take one seed for all lanes. The first states then depend on the seeds of
-    the whole population, and two individuals cannot be given the same one: own_seeds is False.
+    Those that have finished as well. Most such environments take one seed for all parts. The first
+    states then depend on the seeds of the whole population, and two individuals cannot be given the
+    same one: own_seeds is False.
     """
 
     def __init__(self, env_id: Any, options: dict[str, Any]):
@@ -111,9 +112,7 @@ class Vector:
         )
 
     def _restart(self, ended: np.ndarray) -> None:
-        """Where nothing resets by itself, lanes that have finished must be, or the next step of all
-        would fail.
-        """
+        """Reset what has finished, where nothing resets by itself: the next step would fail."""
         mode = library().vector.AutoresetMode
         if ended.any() and self.env.metadata.get("autoreset_mode") == mode.DISABLED:
             self.env.reset(options={"reset_mask": ended})

@@ -18,6 +18,7 @@ def initial(key: PRNGKeyArray) -> PRNGKeyArray:
 
 def actor(rest: Any, deterministic: bool) -> Callable[[Any, Any], tuple[Array, Array]]:
     """((arrays, theta), (obs, key, t)) -> the action as drawn, and as the environment takes it.
+
     rest: the policy without its arrays.
     """
 

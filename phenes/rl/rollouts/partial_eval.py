@@ -16,8 +16,9 @@ Late = Callable[[list[Any], Any], Any]
 
 
 def staged(function: Callable[[Any, Any], Any], a: Any, b: Any) -> tuple[Early, Late]:
-    """(early, late) with late(early(a), b) = function(a, b), for arguments of the shapes of these
-    two.
+    """(early, late) with late(early(a), b) = function(a, b).
+
+    For arguments of the shapes of these two.
     """
     closed, shape = jax.make_jaxpr(function, return_shape=True)(a, b)
     program, split = closed.jaxpr, len(jax.tree.leaves(a))

@@ -1,5 +1,6 @@
-"""Populations in parts, each played in a process of its own. Parts know nothing of each other: the
-result is that of one process.
+"""Populations in parts, each played in a process of its own.
+
+Parts know nothing of each other: the result is that of one process.
 """
 
 import copy
@@ -79,9 +80,7 @@ class Processes:
         )
 
     def close(self) -> None:
-        """The processes are shared by the whole program, and end by themselves when they have
-        nothing to do.
-        """
+        """The processes are shared by the whole program, and end when they are idle."""
 
 
 def _part(

@@ -1,5 +1,6 @@
-"""Environments that run in Python: all live individuals act together in one compiled call, those
-that have finished drop out.
+"""Environments that run in Python.
+
+All live individuals act together in one compiled call; those that have finished drop out.
 """
 
 import functools
@@ -30,8 +31,9 @@ class Stage(Protocol):
         ...
 
     def step(self, who: np.ndarray, actions: np.ndarray) -> Step:
-        """Observations [M, o], rewards, terminated and truncated [M] of these M individuals after
-        their actions.
+        """Observations [M, o], rewards, terminated and truncated [M] of M individuals.
+
+        After their actions.
         """
         ...
 
@@ -58,8 +60,9 @@ class Host:
         deterministic: bool = False,
         initial_keys: Array | None = None,
     ) -> Trajectory:
-        """One episode of each individual, see `Rollouts.play`. T is the longest episode, rounded
-        up.
+        """One episode of each individual, see `Rollouts.play`.
+
+        T is the longest episode, rounded up.
         """
         theta, keys, initial = individual.population(theta, keys, initial_keys)
         obs = self._reset(initial)
@@ -143,8 +146,9 @@ class Log:
 
 
 class Actors:
-    """Policies of those who are alive. The compiled call has few sizes: when three quarters are
-    gone, the rest move closer together.
+    """Policies of those who are alive.
+
+    The compiled call has few sizes: when three quarters are gone, the rest move closer together.
     """
 
     def __init__(self, policy: Any, theta: Array, keys: Array, deterministic: bool):
@@ -176,9 +180,7 @@ class Actors:
 
 @functools.lru_cache(maxsize=32)
 def _stages(tree: Any, leaves: tuple[Any, ...], deterministic: bool) -> tuple[Any, Any]:
-    """Compiled once for each kind of policy: what changes from generation to generation are its
-    arrays.
-    """
+    """Compiled once for each kind of policy: its arrays change, and are arguments."""
     act = individual.actor(jax.tree.unflatten(tree, leaves), deterministic)
 
     def parts(own: Any, seen: Any) -> Any:

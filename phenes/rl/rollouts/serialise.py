@@ -1,5 +1,6 @@
-"""Modules on their way to workers: what stays the same as bytes, which are opened once, and arrays,
-which change, as plain NumPy.
+"""Modules on their way to workers: a skeleton as bytes, and arrays as plain NumPy.
+
+The skeleton stays the same and is opened once; the arrays change.
 
 What is compiled is found again by the module it was compiled for, and one that has travelled is a
 new one: even `jnp.tanh` arrives as another function. Arrays that travel in double precision would

@@ -1,5 +1,6 @@
-"""What a policy has to know of an environment: the size of what it sees, the kind of what it does,
-the longest episode.
+"""What a policy has to know of an environment.
+
+The size of what it sees, the kind of what it does, the longest episode.
 """
 
 from collections.abc import Callable
@@ -73,8 +74,9 @@ def spaces(env_id: str, **options: Any) -> Spaces:
 
 
 def make(env_id: Any, options: dict[str, Any]) -> Any:
-    """An environment of Gymnasium, of an id or its EnvSpec. Without the passive checker, a fifth of
-    the time of a small environment.
+    """An environment of Gymnasium, of an id or its EnvSpec.
+
+    Without the passive checker, a fifth of the time of a small environment.
     """
     gymnasium = library()
     if not isinstance(env_id, str | gymnasium.envs.registration.EnvSpec):
@@ -100,7 +102,7 @@ def library() -> Any:
 
 
 def of(env: Any) -> Spaces:
-    """Of an environment, or of one lane of a vector environment."""
+    """Of an environment, or of one part of a vector environment."""
     name, spec = env.spec.id, env.spec
     watched = getattr(env, "single_observation_space", env.observation_space)
     acted = getattr(env, "single_action_space", env.action_space)

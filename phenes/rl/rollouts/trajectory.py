@@ -82,8 +82,9 @@ def to_go(reward: Float[Array, "n t"], discount: float) -> Float[Array, "n t"]:
 
 
 def padded(steps: int, limit: int) -> int:
-    """How many steps to store: a power of two or the limit, so that what is compiled for
-    trajectories sees few shapes.
+    """How many steps to store: a power of two or the limit.
+
+    What is compiled for trajectories then sees few shapes.
     """
     return min(1 << max(steps - 1, 0).bit_length(), limit)
 

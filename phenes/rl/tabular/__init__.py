@@ -1,5 +1,6 @@
-"""Environments with a transition table: compiled episodes, exact values, exact Rao-Blackwellised
-gradients of Dirichlet policies.
+"""Environments with a transition table: compiled episodes, exact values.
+
+And exact Rao-Blackwellised gradients of Dirichlet policies.
 """
 
 import importlib

@@ -1,5 +1,6 @@
-"""Reward-to-go for urns: every action is judged by what came after it, and the estimator stays
-exact.
+"""Reward-to-go for urns: every action is judged by what came after it.
+
+The estimator stays exact.
 
 Seen through the marginal P_psi an episode is played by urns, one for each state: the t-th action
 has probability

@@ -12,8 +12,9 @@ ARROWS = {"UP": "↑", "RIGHT": "→", "DOWN": "↓", "LEFT": "←"}
 
 
 class Scene(NamedTuple):
-    """A map to draw a policy on: the state at each place, and a sign for places where no action is
-    taken (else "").
+    """A map to draw a policy on.
+
+    states: at each place; signs: of places where no action is taken (else "").
     """
 
     title: str
@@ -107,9 +108,7 @@ def has_table(env: Any) -> bool:
 
 
 def _actions(inner: Any, table: Table) -> tuple[str, ...]:
-    """Arrows where the module of the environment says which number is which direction; else the
-    numbers.
-    """
+    """Arrows where the environment's module names the directions; else the numbers."""
     if type(inner).__name__ == "TaxiEnv":
         return ("↓", "↑", "→", "←", "P", "D")
     module = sys.modules.get(type(inner).__module__)
@@ -140,8 +139,9 @@ def _scenes(inner: Any, table: Table) -> tuple[Scene, ...]:
 
 
 def _taxi() -> tuple[Scene, ...]:
-    """On the way to the passenger at each of the four stands (who wants to go to the next one), and
-    to each destination with them.
+    """On the way to the passenger at each stand, and to each destination with them.
+
+    The passenger wants to go to the next stand.
     """
     place, stands = np.arange(25).reshape(5, 5), "RGYB"
     signs = np.full((5, 5), "", dtype="<U1")

@@ -73,10 +73,9 @@ def state_values(table: Table, policy: Any, steps: int) -> Float[Array, " s"]:
 
 
 def _under(table: Table, policy: Any, xp: Any) -> tuple[Any, Any, Any, Any]:
-    """Outcomes of each state under the policy: next state, probability, reward, end; [S, K] for
-    actions, [S, A K] for probabilities.
+    """Outcomes of each state under the policy: next state, probability, reward, end.
 
-    xp: NumPy, always exact, or JAX, compiled.
+    [S, K] for actions, [S, A K] for probabilities. xp: NumPy, always exact, or JAX, compiled.
     """
     follow, chance, reward, ends = (
         xp.asarray(v) for v in (table.next, table.probability, table.reward, table.ends)

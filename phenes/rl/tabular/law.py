@@ -1,5 +1,4 @@
-"""p_theta(x) for episodes: the policy theta acts in the table, x is what it did there. f(x) is the
-return.
+"""p_theta(x) for episodes: the policy theta acts in the table; f(x) is the return.
 
 Probabilities are those of the actions; the environment's own part does not depend on theta and is
 left out, as scores do.
@@ -132,8 +131,9 @@ class Episodes(eqx.Module):
         return COUNTS.log_prob(x.counts, self.log_policy(theta))
 
     def theta_score(self, x: Episode, theta: Float[Array, "n *d"]) -> Float[Array, "n *d"]:
-        """j(a, s) - j(s) pi_theta(a | s), at theta_i, not at the mean (eq.
-        reparameterized-gradient-estimator-example, errata 16, 17).
+        """j(a, s) - j(s) pi_theta(a | s), at theta_i, not at the mean.
+
+        Eq. reparameterized-gradient-estimator-example (errata 16, 17).
         """
         if self.policy is not softmax:
             return jax.vmap(jax.grad(self.log_prob, argnums=1))(x, theta)
@@ -148,8 +148,9 @@ class Episodes(eqx.Module):
         return COUNTS.posterior(q, x.counts)
 
     def marginal_score(self, q: Dirichlet, x: Episode, w: Float[Array, " n"]) -> Dirichlet:
-        """Eq. full-gradient-estimator-for-reinforcement-learning-..., in log alpha (errata 22,
-        24).
+        """The phenotype score in log alpha (errata 22, 24).
+
+        Eq. full-gradient-estimator-for-reinforcement-learning-...
         """
         _validate.family(self, q, Dirichlet)
         if self.table.limit is None or self.table.limit > LONG:
@@ -163,9 +164,11 @@ class Episodes(eqx.Module):
 def _harmonic(
     alpha: Float[Array, "*s"], counts: Float[Array, "n *s"], w: Float[Array, " n"], limit: int
 ) -> Float[Array, "*s"]:
-    """1/N sum_i w_i sum_{l < j_i} 1 / (alpha + l), the paper's form, with the sum over individuals
-    inside: counts are small numbers, and the weights of all who got beyond l are added up before
-    anything is divided."""
+    """1/N sum_i w_i sum_{l < j_i} 1 / (alpha + l), the paper's form.
+
+    With the sum over individuals inside: counts are small numbers, and the weights of all who got
+    beyond l are added up before anything is divided.
+    """
     bins = jnp.minimum(counts.reshape(w.size, -1).astype(jnp.int32), limit)
     place = jnp.broadcast_to(jnp.arange(bins.shape[1])[None], bins.shape)
     each = jnp.broadcast_to(w[:, None] / w.size, bins.shape)

@@ -1,6 +1,4 @@
-"""Whole learners from their parts: what `phenes.run` needs, and how to read a policy from the
-search law.
-"""
+"""Whole learners of tables from their parts, for `phenes.run`."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -79,8 +77,9 @@ def default(table: Table, popsize: int = POPSIZE) -> Learner:
 
 
 def horizon(table: Table) -> int:
-    """The step limit of the table; without one, ten times the number of states: enough to get
-    anywhere, and to notice who does not.
+    """The step limit of the table; without one, ten times the number of states.
+
+    Enough to get anywhere, and to notice who does not.
     """
     return 10 * table.states if table.limit is None else table.limit
 
@@ -190,8 +189,9 @@ def gaussian(
 
 
 def log_gamma(key: PRNGKeyArray, alpha: Float[Array, "*s"], n: int) -> Float[Array, "n *s"]:
-    """Logarithms of Gamma(alpha) variates, [n, ...], in single precision: below alpha = .01 the
-    variates themselves underflow.
+    """Logarithms of Gamma(alpha) variates, [n, ...], in single precision.
+
+    Below alpha = .01 the variates themselves underflow.
     """
     shape = (n, *alpha.shape)
     small = alpha.astype(jnp.float32)[None]

@@ -1,5 +1,7 @@
-"""How Dirichlet policies move: in log alpha along the natural gradient, with the concentration kept
-or free, or in alpha (the paper).
+"""How Dirichlet policies move.
+
+In log alpha along the natural gradient, with the concentration kept or free, or in alpha (the
+paper).
 """
 
 from collections.abc import Callable
@@ -26,12 +28,11 @@ class Move(NamedTuple):
 
 
 def kept(total: Number, rate: Number, least: Number = 0.01) -> Move:
-    """Natural gradient in log alpha; then every row is scaled back to sum alpha = total, so that no
-    state stops exploring early.
+    """Natural gradient in log alpha with the sum of alpha kept in every row.
 
-    least: no action gets a smaller share of it, so that what an early accident ruled out can come
-    back. The rate counts steps in units of 1 + total: a row of which one action was seen says that
-    much less about its theta than theta does.
+    So that no state stops exploring early. least: no action gets a smaller share of it, so that
+    what an early accident ruled out can come back. The rate counts steps in units of 1 + total: a
+    row of which one action was seen says that much less about its theta than theta does.
     """
 
     def move(q: Dirichlet, updates: Dirichlet) -> tuple[Dirichlet, Int[Array, ""]]:
@@ -46,15 +47,17 @@ def kept(total: Number, rate: Number, least: Number = 0.01) -> Move:
 
 
 def free(rate: Number) -> Move:
-    """Natural gradient in log alpha; the concentration of each state is learnt too, within the
-    bounds of `search.Dirichlet`.
+    """Natural gradient in log alpha; the concentration of each state is learnt too.
+
+    Within the bounds of `search.Dirichlet`.
     """
     return Move(metric.natural, None, rate)
 
 
 def on_alpha(rate: Number, floor: Number) -> Move:
-    """Plain gradient ascent on alpha itself, as in the paper; what falls below `floor` is put there
-    (erratum 22: or it turns negative).
+    """Plain gradient ascent on alpha itself, as in the paper.
+
+    What falls below `floor` is put there (erratum 22: or it turns negative).
     """
 
     def plain(p: Any, q: Dirichlet, g: Dirichlet) -> Dirichlet:

@@ -137,8 +137,9 @@ def play(
 
 
 class Packed(NamedTuple):
-    """A table for one gather where possible: flat, thresholds instead of probabilities, next state
-    and end in one number.
+    """A table for one gather where possible.
+
+    Flat, thresholds instead of probabilities, next state and end in one number.
     """
 
     link: Int[Array, " sak"]
@@ -175,8 +176,9 @@ def _loop(
     record: bool,
     dtype: Any,
 ) -> Episode:
-    """`n` individuals in each of B populations, all of them side by side as M = B n lanes. Single
-    precision chooses, `dtype` adds up.
+    """`n` individuals in each of B populations, all of them side by side: M = B n.
+
+    Single precision chooses, `dtype` adds up.
     """
     b, s, a = seeds.shape[0], table.states, table.actions
     m, longest = b * n, LONGEST if table.limit is None else table.limit
@@ -190,7 +192,7 @@ def _loop(
                 for kind in (jnp.int32, jnp.int32, dtype, dtype, dtype, bool)
             )
         )
-    nothing = Lanes(
+    nothing = Running(
         first,
         jnp.ones(m, bool),
         jnp.zeros((m * s, a), jnp.float32),
@@ -212,8 +214,8 @@ def _loop(
     return Episode(end.counts.reshape(b, n, s, a).astype(dtype), total, length, ended, steps)
 
 
-class Lanes(NamedTuple):
-    """Where everybody is. counts has a row for each lane and state."""
+class Running(NamedTuple):
+    """Where everybody is. counts has a row for each individual and state."""
 
     state: Int[Array, " m"]
     alive: Bool[Array, " m"]
@@ -226,14 +228,15 @@ class Lanes(NamedTuple):
 def _stepper(
     table: Packed, weights: Float[Array, "rows a"], uniforms: Any, m: int, urns: int | None
 ) -> Any:
-    """(t, lanes) -> lanes, one step later. urns: how many lanes share the rows of one population;
-    None for policies.
-    """
-    lane = jnp.arange(m, dtype=jnp.int32)
-    own = lane * table.states
-    shared = own if urns is None else lane // urns * table.states
+    """(t, running) -> running, one step later.
 
-    def step(t, now: Lanes) -> Lanes:
+    urns: how many individuals share the rows of one population; None for policies.
+    """
+    number = jnp.arange(m, dtype=jnp.int32)
+    own = number * table.states
+    shared = own if urns is None else number // urns * table.states
+
+    def step(t, now: Running) -> Running:
         state, alive = now.state, now.alive
         choice, chance = uniforms(t + 1)
         row, weight = own + state, weights[shared + state]
@@ -253,7 +256,7 @@ def _stepper(
             steps = jax.tree.map(
                 lambda log, new: log.at[t].set(new.astype(log.dtype)), steps, happened
             )
-        return Lanes(
+        return Running(
             jnp.where(alive, link >> 1, state),
             alive & (link & 1 == 0),
             now.counts.at[row, action].add(alive.astype(jnp.float32)),
@@ -272,8 +275,9 @@ def _choose(weight: Float[Array, "m a"], uniform: Float[Array, " m"]) -> Int[Arr
 
 
 def _generator(seeds: UInt32[Array, "b 2"], n: int):
-    """t -> two numbers in [0, 1) for each lane: the hash of (individual, t), keyed by the seed of
-    its population.
+    """t -> two numbers in [0, 1) for each individual.
+
+    The hash of (individual, t), keyed by the seed of its population.
     """
     keys = tuple(jnp.repeat(seeds[:, k], n) for k in range(2))
     individual = jnp.tile(jnp.arange(n, dtype=jnp.uint32), seeds.shape[0])

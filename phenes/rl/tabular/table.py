@@ -1,5 +1,6 @@
-"""An environment as its transition table: what follows state s and action a, with which
-probability, at what reward.
+"""An environment as its transition table.
+
+What follows state s and action a, with which probability, at what reward.
 """
 
 import dataclasses
@@ -49,9 +50,6 @@ class Table(eqx.Module):
     name: str = eqx.field(static=True)
 
     def __init__(self, transitions: Any, start: Any, limit: int | None = None, name: str = "table"):
-        """transitions[s][a] lists the outcomes (probability, next state, reward, end), as
-        `env.unwrapped.P` of Gymnasium does.
-        """
         rows = _rows(transitions)
         sizes = {len(row) for row in rows}
         if not rows or len(sizes) != 1 or 0 in sizes:

@@ -1,5 +1,6 @@
-"""What estimators on trajectories are made of, for one individual: scores at theta and at the mean,
-rows of the Jacobian, the matrix A.
+"""What estimators on trajectories are made of, for one individual.
+
+Scores at theta and at the mean, rows of the Jacobian, the matrix A.
 
 e_t = d log pi / d output at step t, J the Jacobian of the output with respect to theta, J~ = L'J
 with L L' the Fisher information of the action, always taken at the mean m of the search, so that it
@@ -18,8 +19,9 @@ from phenes.rl.rollouts.trajectory import Trajectory
 
 
 class States(NamedTuple):
-    """Steps of a trajectory that stand for all of them. scale: root of how many steps each stands
-    for, 0 where there are too few.
+    """Steps of a trajectory that stand for all of them.
+
+    scale: root of how many steps each stands for, 0 where there are too few.
     """
 
     index: Int[Array, " r"]
@@ -41,8 +43,9 @@ def states(x: Trajectory, most: int, dtype) -> States:
 
 
 class Score(NamedTuple):
-    """sum_t w_t J_t'e_t (total) and sum_t J_t'e_t (plain); mean_weight: of the steps that were
-    taken.
+    """sum_t w_t J_t'e_t (total) and sum_t J_t'e_t (plain).
+
+    mean_weight: of the steps that were taken.
     """
 
     total: Float[Array, " d"]
@@ -66,10 +69,10 @@ def at_mean(
     weight: Float[Array, " t"] | None,
     at: States | None,
 ) -> Score:
-    """J_m'e with e at theta: the score if the output were linear in theta. at: from these states
-    alone, each with its scale.
+    """J_m'e with e at theta: the score if the output were linear in theta.
 
-    The scale is a root: as the noise of so many steps adds up.
+    at: from these states alone, each with its scale, which is a root: as the noise of so many steps
+    adds up.
     """
     if at is not None:
         x, weight = jax.tree.map(
@@ -103,8 +106,9 @@ def pushed(
 
 
 class Chosen(NamedTuple):
-    """The chosen states of a trajectory, with L, the factor of the Fisher information at the mean
-    times the scale of the state.
+    """The chosen states of a trajectory.
+
+    L: the factor of the Fisher information at the mean times the scale of the state.
     """
 
     obs: Float[Array, "r o"]

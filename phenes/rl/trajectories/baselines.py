@@ -26,8 +26,9 @@ RIDGE = 1e-3
 
 
 class Value(eqx.Module):
-    """What is to be expected from (obs, time) on: linear in fixed features. gram and moment:
-    running sums of past generations.
+    """What is to be expected from (obs, time) on: linear in fixed features.
+
+    gram and moment: running sums of past generations.
     """
 
     units: Float[Array, "o1 k"]
@@ -45,9 +46,12 @@ class Value(eqx.Module):
     def features(
         self, obs: Float[Array, "t o"], time: Float[Array, " t"], left: Float[Array, " t"]
     ) -> Float[Array, "t m"]:
-        """left: how much of a constant reward is still to come. A state is worth in proportion to
-        it: without this factor the last steps before a time limit, which are worth next to nothing,
-        would be the largest errors."""
+        """The features of each step.
+
+        left: how much of a constant reward is still to come. A state is worth in proportion to it:
+        without this factor the last steps before a time limit, which are worth next to nothing,
+        would be the largest errors.
+        """
         one = jnp.ones_like(time)
         powers = jnp.stack([one, time, time**2, time**3], axis=-1)
         hidden = jnp.tanh(jnp.concatenate([obs, one[:, None]], axis=-1) @ self.units)
@@ -63,8 +67,9 @@ class Value(eqx.Module):
 
 
 class Sums(NamedTuple):
-    """What `credited` has to know of a population, as sums over individuals. normal: F'F and F'y;
-    square: of the weights.
+    """What `credited` has to know of a population, as sums over individuals.
+
+    normal: F'F and F'y; square: of the weights.
     """
 
     normal: Float[Array, "m m1"]
@@ -270,8 +275,9 @@ class Credited(LearningByTrajectory):
     def _seen(
         self, p: Any, x: Trajectory
     ) -> tuple[Float[Array, "t o"], Float[Array, " t"], Float[Array, " t"]]:
-        """Observations at their common scale, the time from 0 to 1, and how much of a constant
-        reward is still to come, from 1 to 0.
+        """Observations at their common scale, the time from 0 to 1, and what is left of it.
+
+        The last is how much of a constant reward is still to come, from 1 to 0.
         """
         scale: Normaliser | None = p.policy.scale
         obs = x.obs if scale is None else jax.vmap(scale)(x.obs)

@@ -1,5 +1,6 @@
-"""The information mix with the whole matrix (docs/estimators/information_mix.md): g = s_p + A (s_q
-- s_p), A = J~' (I/s^2 + J~ J~')^-1 J~ at the mean.
+"""The information mix with the whole matrix (docs/estimators/information_mix.md).
+
+g = s_p + A (s_q - s_p), A = J~' (I/s^2 + J~ J~')^-1 J~ at the mean.
 
 Given x, s_q - s_p is minus the slope of the log posterior of theta and has mean 0; so has any
 matrix that depends on x alone times it. With A = J~'J~ (I/s^2 + J~'J~)^-1, which is the same by the
@@ -91,9 +92,7 @@ class GuardedMix(LearningByTrajectory):
         return GuardedMix(self.states, self.memory, zero, zero[0])
 
     def observe(self, p: Any, q: IsotropicGaussian, batch: Batch) -> "GuardedMix":
-        """Learn how far s_p is from its linear model, after the gradient of the generation was
-        taken.
-        """
+        """Learn how far s_p is from its linear model."""
 
         def one(theta, x):
             return (

@@ -1,6 +1,4 @@
-"""The plain scores: of the search law, of the actions at theta_i, and of the actions at the
-mean.
-"""
+"""The plain scores: of the search law, of the actions at theta_i, and at the mean."""
 
 from typing import Any
 

@@ -1,5 +1,4 @@
-"""The mix with A at theta_i itself, where the policy acted, and the divergence that makes it
-unbiased.
+"""The mix with A at theta_i, where the policy acted, and the divergence of it.
 
 By Stein's identity E[Phi D - div Phi | x] = 0 for every smooth matrix Phi(theta, x), D = s_q - s_p.
 With Phi = A = J~' B J~, B = (I/s^2 + J~ J~')^-1 and J~ at theta_i (the factor L of the Fisher

@@ -102,7 +102,7 @@ def test_two_phases_are_one_process(settings, name, generations):
 
 
 class Deadly(OwnProcesses):
-    """After the first phase, the worker of lane 0 is killed."""
+    """After the first phase, the first worker is killed."""
 
     def gather(self, fn, tasks):
         answers = super().gather(fn, tasks)

@@ -1,9 +1,10 @@
-"""Gymnasium's classic control, written again in JAX: equal step by step, compiled together with the
-policy.
+"""Gymnasium's classic control, written again in JAX: equal step by step.
+
+It is compiled together with the policy.
 
 An environment is a frozen dataclass of its constants, read from the one that Gymnasium made, and
-three functions of one lane: first(key, dtype) -> state [k], observe(state) -> obs [o], step(state,
-action) -> (state, reward, terminated).
+three functions of one individual: first(key, dtype) -> state [k], observe(state) -> obs [o],
+step(state, action) -> (state, reward, terminated).
 """
 
 from typing import Any, Protocol
@@ -45,8 +46,6 @@ class Environment(Protocol):
 
 
 def like(inner: Any) -> Environment | None:
-    """The same environment as this unwrapped one of Gymnasium's, if it is one of those written
-    here.
-    """
+    """The environment written here that equals this unwrapped one, or None."""
     kind = CLASSES.get(f"{type(inner).__module__}.{type(inner).__qualname__}")
     return kind.like(inner) if kind else None

@@ -1,5 +1,6 @@
-"""A car in a valley that is too weak to drive straight out of it (Moore 1990), with three forces or
-any force.
+"""A car that is too weak to drive straight out of a valley (Moore 1990).
+
+With three forces, or any force.
 """
 
 from dataclasses import dataclass
@@ -85,9 +86,7 @@ class MountainCarContinuous:
         return state
 
     def step(self, state, action):
-        """The price of an action is that of the one given, even where it is too strong to be
-        carried out.
-        """
+        """The price is that of the action as given, even where it is too strong to be done."""
         force = jnp.clip(action[0], -self.strongest, self.strongest)
         state, reached = self.valley.move(state, force * self.power)
         return (

@@ -1,5 +1,6 @@
-"""Gymnasium's MuJoCo environments: MuJoCo's own physics in threads, everything around them for the
-whole population at once.
+"""Gymnasium's MuJoCo environments: MuJoCo's own physics, in threads.
+
+Everything around them is done for the whole population at once.
 """
 
 from typing import Any
@@ -26,8 +27,9 @@ TASKS = {
 
 
 def like(inner: Any) -> Task | None:
-    """What this unwrapped environment does around the physics, if it is one of those known here:
-    exactly, not a subclass.
+    """What this unwrapped environment does around the physics, or None.
+
+    Of environments that are known here: exactly, not a subclass.
     """
     kind = f"{type(inner).__module__}.{type(inner).__qualname__}".removeprefix(
         "gymnasium.envs.mujoco."

@@ -1,5 +1,6 @@
-"""A MuJoCo environment of Gymnasium without its physics: what is seen, what it is worth, and when
-it is over, for many at once.
+"""A MuJoCo environment of Gymnasium without its physics, for many at once.
+
+What is seen, what it is worth, and when it is over.
 """
 
 from collections.abc import Callable
@@ -31,9 +32,7 @@ class Task(NamedTuple):
 
 
 def squares(values: np.ndarray) -> np.ndarray:
-    """Sum of squares of each row, in the precision of what is given: actions are single, as in
-    Gymnasium.
-    """
+    """Sum of squares of each row, in its precision: actions are single, as in Gymnasium."""
     return np.sum(np.square(values.reshape(len(values), -1)), axis=1)
 
 

@@ -12,10 +12,10 @@ from phenes.rl.rollouts.python_envs import Step
 
 
 class Threads:
-    """A stage. Every individual has an MjData of its own, so that its physics are those of its own
-    environment, bit by bit.
+    """A stage of MuJoCo in threads.
 
-    env: makes the first states. count: threads, one for each core unless given.
+    Every individual has an MjData of its own, so that its physics are those of its own environment,
+    bit by bit. env: makes the first states. count: threads, one for each core unless given.
     """
 
     own_seeds = True
@@ -66,9 +66,7 @@ class Threads:
         return {name: _stack([self.views[name][i] for i in members]) for name in fields}
 
     def _advance(self, members: list[int], action: np.ndarray) -> None:
-        """Each thread takes every so-manieth body: those next to each other are often mirrored and
-        equally hard.
-        """
+        """Thread k of n takes bodies k, k + n, ...: neighbours are often equally hard."""
         share = [slice(k, None, self.count) for k in range(self.count)]
         others = (
             [self.pool.submit(self._move, members[s], action[s]) for s in share[1:]]

@@ -1,5 +1,6 @@
-"""Swimmer, HalfCheetah, Hopper, Walker2d, Ant, Humanoid: forward speed, less what it costs, plus a
-bonus for staying upright.
+"""Swimmer, HalfCheetah, Hopper, Walker2d, Ant, Humanoid.
+
+Forward speed, less what it costs, plus a bonus for staying upright.
 """
 
 from collections.abc import Callable
@@ -47,8 +48,9 @@ def _runner(
     healthy: Callable[[Read], np.ndarray] | None = None,
     fastest: float = np.inf,
 ) -> Task:
-    """Planar: x is the first coordinate. skipped: coordinates of the position that are not seen.
-    fastest: speed that is seen.
+    """Planar: x is the first coordinate.
+
+    skipped: coordinates of the position that are not seen. fastest: speed that is seen.
     """
     first = skipped if env._exclude_current_positions_from_observation else 0
 
