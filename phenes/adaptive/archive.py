@@ -13,9 +13,11 @@ def have_a_place(x: np.ndarray, failed: np.ndarray) -> bool:
 
     Of the newest rows x [n, d]. Few failures are taken to have a place.
     """
-    x, failed = x[-tuning.FAILURE_ROWS :], failed[-tuning.FAILURE_ROWS :]
+    x = x[-tuning.FAILURE_ROWS :]
+    failed = failed[-tuning.FAILURE_ROWS :]
     neighbours = tuning.FAILURE_NEIGHBOURS
-    n, bad = failed.size, int(failed.sum())
+    n = failed.size
+    bad = int(failed.sum())
     if bad <= tuning.FEW_FAILURES or n - bad < neighbours:
         return True
     z = (x - x.mean(axis=0)) / np.maximum(x.std(axis=0), tuning.TINY)
@@ -66,7 +68,8 @@ class Archive:
     def add(self, x: np.ndarray, f: np.ndarray) -> None:
         """Rows whose x is known in every coordinate."""
         good = np.all(np.isfinite(x), axis=1)
-        x, f = x[good], np.where(np.isfinite(f), f, np.nan)[good]
+        x = x[good]
+        f = np.where(np.isfinite(f), f, np.nan)[good]
         if f.size == 0:
             return
         if self.count + f.size > self.f.size:
@@ -80,11 +83,14 @@ class Archive:
         """Doubles the arrays, or forgets what is older than the newest `capacity` rows."""
         kept = min(self.count, self.capacity)
         rows = max(2 * kept, kept + more, tuning.FIRST_ROOM)
-        x, f = np.empty((rows, self.dim)), np.empty(rows)
+        x = np.empty((rows, self.dim))
+        f = np.empty(rows)
         if kept:
             x[:kept] = self.x[self.count - kept : self.count]
             f[:kept] = self.f[self.count - kept : self.count]
-        self.x, self.f, self.count = x, f, kept
+        self.x = x
+        self.f = f
+        self.count = kept
 
     def newest(self, n: int) -> tuple[np.ndarray, np.ndarray]:
         """The newest n rows, oldest first; where f failed, the worst value that is kept.
@@ -96,7 +102,8 @@ class Archive:
         kept = self.f[: self.count]
         good = np.isfinite(kept)
         if good.all() or (good.any() and self.walled):
-            x, f = self.x[max(0, self.count - n) : self.count], self.raw(n)
+            x = self.x[max(0, self.count - n) : self.count]
+            f = self.raw(n)
             return (x, f) if good.all() else (x, np.where(np.isnan(f), kept[good].max(), f))
         rows = np.flatnonzero(good)[-n:]
         return self.x[rows], kept[rows]

@@ -39,7 +39,8 @@ def rates(dim: int, n: int, evaluated: int, diagonal: bool) -> Rates:
     What a model says of the others is not new.
     """
     positive, negative = _raw(n)
-    mu_eff, known = _effective(positive), _effective(_raw(evaluated)[0])
+    mu_eff = _effective(positive)
+    known = _effective(_raw(evaluated)[0])
     mu_eff_neg = _effective(negative)
     c_s = (known + 2) / (dim + known + 5)  # (55)
     damping = 1 + 2 * max(0.0, math.sqrt((known - 1) / (dim + 1)) - 1) + c_s  # (55)

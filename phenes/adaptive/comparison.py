@@ -17,7 +17,8 @@ def decided(challenger: Descent, incumbent: Descent) -> bool:
 
     What is left to gain there is small.
     """
-    phase, value = challenger.state.phase, challenger.state.claim.value
+    phase = challenger.state.phase
+    value = challenger.state.claim.value
     if phase.over or not phase.refines or not np.isfinite(value):
         return phase.over
     margin = tuning.CLEARLY_WORSE * _joint_error(challenger, incumbent)
@@ -28,7 +29,8 @@ def decided(challenger: Descent, incumbent: Descent) -> bool:
 
 def better(challenger: Descent, incumbent: Descent) -> bool:
     """Is the challenger's value lower by more than one joint standard error?"""
-    new, old = challenger.state.claim.value, incumbent.state.claim.value
+    new = challenger.state.claim.value
+    old = incumbent.state.claim.value
     if not np.isfinite(new):
         return False
     if not np.isfinite(old):
@@ -41,11 +43,9 @@ def same_place(challenger: Descent, incumbent: Descent) -> bool:
 
     Values agree to rounding or within five standard errors.
     """
-    value, ours, theirs = (
-        incumbent.state.claim.value,
-        incumbent.state.marginal,
-        challenger.state.marginal,
-    )
+    value = incumbent.state.claim.value
+    ours = incumbent.state.marginal
+    theirs = challenger.state.marginal
     apart = abs(challenger.state.claim.value - value)
     error = tuning.SAME_VALUE * _joint_error(challenger, incumbent)
     agree = apart <= max(error, tuning.SAME_ROUNDING * abs(value))

@@ -64,7 +64,8 @@ class Coordinates:
         """Do the bounds cut into a search with this mean and covariance of theta (in y)?"""
         if not self.bounded:
             return False
-        theta, std = self.to_x(mean) - self.bias, self.std_x(cov)
+        theta = self.to_x(mean) - self.bias
+        std = self.std_x(cov)
         return bool(np.any(theta - std < self.lower) or np.any(theta + std > self.upper))
 
     def noise_matrix(self) -> np.ndarray:

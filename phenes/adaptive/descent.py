@@ -68,7 +68,8 @@ class Descent:
         self.policies.early_newton.due = int(tuning.FIRST_MODEL * axis_features(dim)) + 1
         self._label = start.label
         self._events = events if events is not None else Events()
-        self._x, self._f = np.empty((0, dim)), np.empty(0)  # told since the last generation
+        self._x = np.empty((0, dim))
+        self._f = np.empty(0)  # told since the last generation
         self._estimate: Claim | None = None  # None: not computed since something was told
 
     def ask(self, n: int, rng: np.random.Generator) -> np.ndarray:
@@ -86,7 +87,8 @@ class Descent:
             if state.evaluations >= self.policies.refinement.due:
                 self._refine()
             return
-        self._x, self._f = np.concatenate([self._x, x]), np.concatenate([self._f, f])
+        self._x = np.concatenate([self._x, x])
+        self._f = np.concatenate([self._f, f])
         if self._f.size >= state.popsize:
             self._generation()
 
@@ -111,15 +113,19 @@ class Descent:
 
     def move(self, new: Coordinates) -> None:
         """The same distribution of theta in the coordinates of another noise."""
-        state, old = self.state, self.state.coords
-        cov, path = state.marginal.search(old.c), state.paths.c
+        state = self.state
+        old = self.state.coords
+        cov = state.marginal.search(old.c)
+        path = state.paths.c
         if cov.ndim == 1:
             ratio = old.scale * old.width / (new.scale * new.width)
-            cov, mean = cov * ratio**2 + new.c, state.marginal.mean * ratio
+            cov = cov * ratio**2 + new.c
+            mean = state.marginal.mean * ratio
         else:
             change = new.to_y(old.to_x(np.eye(old.dim)))  # rows: images of the unit vectors
             cov = change.T @ cov @ change + np.diag(new.c)
-            mean, path = state.marginal.mean @ change, path @ change
+            mean = state.marginal.mean @ change
+            path = path @ change
         mean = mean + (new.to_y(new.bias) - new.to_y(old.bias))
         self.policies.reversal.forget()
         state.paths = dataclasses.replace(state.paths, s=np.zeros(old.dim), c=path)
@@ -129,10 +135,12 @@ class Descent:
 
     def _generation(self) -> None:
         """Update by ranks, then a model if one is due, then: is there more to gain this way?"""
-        state, policies = self.state, self.policies
+        state = self.state
+        policies = self.policies
         state.generation += 1
         measured = np.all(np.isfinite(self._x), axis=1)
-        x, f = self._x[measured], self._f[measured]
+        x = self._x[measured]
+        f = self._f[measured]
         self._drop_generation()
         if not (
             self._apply(policies.plateau.decide(state, f))
@@ -151,7 +159,8 @@ class Descent:
     def _update(self, x: np.ndarray, f: np.ndarray) -> None:
         if not f.size:
             return
-        state, coords = self.state, self.state.coords
+        state = self.state
+        coords = self.state.coords
         self.policies.plateau.moved()
         told = self.policies.screening.population(state, x, f)
         cut = coords.cuts(state.marginal.mean, state.marginal.search(coords.c))
@@ -161,7 +170,8 @@ class Descent:
 
     def _try_model(self) -> None:
         """Value noise first: a model that sees nothing but noise advises no step."""
-        state, policies = self.state, self.policies
+        state = self.state
+        policies = self.policies
         model = policies.early_newton.model(state)
         if model is not None and self._apply(policies.value_noise.decide(state, model)):
             return
@@ -169,7 +179,8 @@ class Descent:
 
     def _refine(self) -> None:
         """A model of the refinement is due, unless the last step has to be taken back."""
-        state, policies = self.state, self.policies
+        state = self.state
+        policies = self.policies
         policies.refinement.postpone(state)
         since = state.archive.raw(state.evaluations - policies.refinement.stepped)
         if not self._apply(policies.reversal.decide(since)):
@@ -177,11 +188,13 @@ class Descent:
 
     def _claim_recent(self) -> None:
         """An ended search: F from recent values."""
-        state, f = self.state, recent(self.state)
+        state = self.state
+        f = recent(self.state)
         if f.size:
             # without noise older values are of a wider search, not of what was found
             f = f if state.coords.noisy else f[-state.popsize :]
-            value, error = float(f.mean()), float(f.std() / np.sqrt(f.size))
+            value = float(f.mean())
+            error = float(f.std() / np.sqrt(f.size))
             state.claim = Claim(value, error, state.claim.noise_cost)
 
     def _apply(self, decisions: Decisions) -> bool:
@@ -211,7 +224,9 @@ class Descent:
             self._events.add(self._label + decision.why)
 
     def _step(self, step: Step) -> None:
-        state, model, advice = self.state, step.model, step.advice
+        state = self.state
+        model = step.model
+        advice = step.advice
         self.policies.reversal.keep(state)
         target = state.marginal.mean + state.marginal.unwhiten(model.out_of(advice.move))
         cov = state.marginal.rescaled(model.turn, advice.factors)
@@ -224,13 +239,16 @@ class Descent:
             state.claim = step.claim
 
     def _revert(self, revert: Revert) -> None:
-        state, kept = self.state, revert.to
+        state = self.state
+        kept = revert.to
         self.policies.screening.forget()
         self.policies.early_newton.reverted()
         state.marginal = marginal_of(kept.mean, kept.cov, state.coords.c)
 
     def _go_back(self, decision: Return) -> None:
-        state, coords, policies = self.state, self.state.coords, self.policies
+        state = self.state
+        coords = self.state.coords
+        policies = self.policies
         self._drop_generation()
         policies.reversal.forget()
         policies.screening.forget()
@@ -252,7 +270,8 @@ class Descent:
 
     def _drop_generation(self) -> None:
         dim = self.state.coords.dim
-        self._x, self._f = np.empty((0, dim)), np.empty(0)
+        self._x = np.empty((0, dim))
+        self._f = np.empty(0)
 
 
 def capacity(coords: Coordinates, popsize: int) -> int:
@@ -261,7 +280,8 @@ def capacity(coords: Coordinates, popsize: int) -> int:
     Restarts double their populations: what is kept must not grow with them beyond what models and
     medians are made of.
     """
-    full, diagonal = tuning.KEPT_PER_FEATURE, tuning.KEPT_PER_FEATURE_DIAGONAL
+    full = tuning.KEPT_PER_FEATURE
+    diagonal = tuning.KEPT_PER_FEATURE_DIAGONAL
     return max(
         features_of(coords.dim) * (full if coords.full else diagonal),
         min(tuning.KEPT_POPULATIONS * popsize, tuning.KEPT_FOR_POPULATION),

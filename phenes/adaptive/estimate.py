@@ -72,7 +72,8 @@ def smoothed(state: State, model: Fit, u: np.ndarray, z: np.ndarray, f: np.ndarr
     # errors of gradient and curvatures count as far as the model is stretched
     stretch = 1 + np.sum(u**2) + np.sum((u**2 + along - 1) ** 2) / 2
     alone = float(model.residual * np.sqrt(stretch / model.n))
-    rest, centre = f - model.predict(z), model.out_of(u)
+    rest = f - model.predict(z)
+    centre = model.out_of(u)
     noise = state.marginal.whitened(state.coords.c)
     if np.all(state.coords.c > 0) and np.all(noise > 0):
         weights = _weights(z, centre, noise)
@@ -92,7 +93,8 @@ def _nearby(apart: np.ndarray, rest: np.ndarray, value: float, error: float) -> 
     """
     count = max(tuning.LEAST_NEAREST, len(rest) // tuning.NEAREST_SHARE)
     near = np.argsort(np.sum(apart**2, axis=1), kind="stable")[:count]
-    missed, spread = float(rest[near].mean()), float(rest[near].std() / np.sqrt(near.size))
+    missed = float(rest[near].mean())
+    spread = float(rest[near].std() / np.sqrt(near.size))
     if abs(missed) < tuning.NOTICEABLE * spread:
         return value, error
     doubt = missed**2 / tuning.CORRECTION_DOUBT
@@ -113,7 +115,8 @@ def _weights(z: np.ndarray, centre: np.ndarray, noise: np.ndarray) -> np.ndarray
 
 def current(state: State) -> Claim:
     """F at the mean: from the last step or end, a fresh model, or else recent values."""
-    last, d = state.claim, state.coords.dim
+    last = state.claim
+    d = state.coords.dim
     if state.phase.over or (state.phase.refines and np.isfinite(last.value)):
         return last
     cheap = dear(d)

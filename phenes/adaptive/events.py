@@ -13,5 +13,6 @@ class Events:
 
     def take(self) -> dict[str, int]:
         """Events with their number, in the order of their first; forgets them."""
-        counts, self._counts = self._counts, {}
+        counts = self._counts
+        self._counts = {}
         return counts

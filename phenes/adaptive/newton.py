@@ -40,7 +40,8 @@ def _descend(fit: Fit, curvature: np.ndarray, radius: float) -> np.ndarray:
     step = -fit.g / curvature
     if np.linalg.norm(step) <= radius:
         return step
-    low, high = 0.0, float(np.linalg.norm(fit.g)) / radius
+    low = 0.0
+    high = float(np.linalg.norm(fit.g)) / radius
     for _ in range(tuning.BISECTIONS):
         middle = (low + high) / 2
         if np.linalg.norm(fit.g / (curvature + middle)) > radius:

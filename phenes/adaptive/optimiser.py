@@ -10,7 +10,8 @@ from phenes.adaptive.descent import Descent, Start
 from phenes.adaptive.events import Events
 from phenes.adaptive.restarts import Schedule, default_popsize
 
-LARGE, SMALL = "restart: a large population from elsewhere", "restart: a small one from elsewhere"
+LARGE = "restart: a large population from elsewhere"
+SMALL = "restart: a small one from elsewhere"
 SAME_PLACE = "restart: ended at the same place"
 BETTER = "restart: better, and the answer from now on"
 ENDED = "restart: ended elsewhere"

@@ -129,6 +129,7 @@ def _elsewhere(coords: Coordinates, x0: np.ndarray, rng: np.random.Generator) ->
     """Uniform between two bounds, normal around x0 otherwise."""
     bounded = np.isfinite(coords.lower) & np.isfinite(coords.upper)
     theta = x0 + tuning.START_SPREAD * coords.width * rng.standard_normal(coords.dim)
-    lower, upper = np.where(bounded, coords.lower, 0.0), np.where(bounded, coords.upper, 1.0)
+    lower = np.where(bounded, coords.lower, 0.0)
+    upper = np.where(bounded, coords.upper, 1.0)
     theta = np.where(bounded, rng.uniform(lower, upper), theta)
     return np.clip(theta, coords.lower, coords.upper)

@@ -29,8 +29,10 @@ def solve(a: np.ndarray, b: np.ndarray) -> np.ndarray | None:
 def conjugate_gradients(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """The same in a bounded number of steps of O(n p) each."""
     n, p = a.shape
-    x, r = np.zeros(p), a.T @ b
-    direction, rr = r.copy(), float(r @ r)
+    x = np.zeros(p)
+    r = a.T @ b
+    direction = r.copy()
+    rr = float(r @ r)
     start = rr
     for _ in range(tuning.CG_STEPS):
         if rr <= tuning.CG_ENOUGH * start:

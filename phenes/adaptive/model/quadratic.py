@@ -68,11 +68,13 @@ def fit(z: np.ndarray, f: np.ndarray, crossed: bool = True) -> Fit | None:
     centre = spread = 0.0
     if n > least * p:
         with np.errstate(over="ignore", invalid="ignore"):
-            centre, spread = float(f.mean()), float(f.std())
+            centre = float(f.mean())
+            spread = float(f.std())
     finite = np.isfinite(centre) and np.isfinite(spread)
     if not (finite and spread > tuning.LEAST_SPREAD * abs(centre)):
         return None
-    a, b = design(z, full), (f - centre) / spread
+    a = design(z, full)
+    b = (f - centre) / spread
     coefficients = solve(a, b)
     if coefficients is None:
         return None
@@ -94,7 +96,8 @@ def fit(z: np.ndarray, f: np.ndarray, crossed: bool = True) -> Fit | None:
 
 def _outer(z: np.ndarray, rest: np.ndarray) -> float:
     """Root mean square of the residuals of the outer half of the points over the inner half's."""
-    order, half = np.argsort(np.sum(z**2, axis=1)), rest.size // 2
+    order = np.argsort(np.sum(z**2, axis=1))
+    half = rest.size // 2
     inner = max(float(np.mean(rest[order[:half]])), tuning.TINY)
     return float(np.sqrt(np.mean(rest[order[half:]]) / inner))
 
@@ -112,8 +115,10 @@ def enrich(z: np.ndarray, f: np.ndarray, plain: Fit) -> Fit:
     if mixed is None:
         return plain
     u = z @ plain.turn
-    centre, spread = float(f.mean()), float(f.std())
-    a, b = np.concatenate([design(u, True), higher(u, mixed)], axis=1), (f - centre) / spread
+    centre = float(f.mean())
+    spread = float(f.std())
+    a = np.concatenate([design(u, True), higher(u, mixed)], axis=1)
+    b = (f - centre) / spread
     p = a.shape[1]
     coefficients = solve(a, b)
     if coefficients is None:

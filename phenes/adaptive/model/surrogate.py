@@ -44,10 +44,12 @@ def learn(x: np.ndarray, f: np.ndarray, coords: Coordinates, marginal: Marginal)
     if f.size <= tuning.LEAST_ROWS_PER_FEATURE * axis_features(coords.dim):
         return Surrogate()
     with np.errstate(over="ignore", invalid="ignore"):
-        level, scale = float(np.median(f)), float(f.std())
+        level = float(np.median(f))
+        scale = float(f.std())
     if not (np.isfinite(scale) and scale > tuning.LEAST_SPREAD * abs(level)):
         return Surrogate()
-    centre, axes = coords.to_x(marginal.mean), _axes(coords, marginal)
+    centre = coords.to_x(marginal.mean)
+    axes = _axes(coords, marginal)
     rank = np.argsort(np.argsort(f, kind="stable")) / f.size
     weight = np.sqrt(tuning.BEST_OVER_WORST + (1 - tuning.BEST_OVER_WORST) * rank)
     a = design(_turned(x - centre, axes), False) * weight[:, None]

@@ -26,7 +26,8 @@ class EarlyNewton:
 
     def model(self, state: State) -> Fit | None:
         """The model that is due now; decides when the next one is."""
-        p, axes = features_of(state.coords.dim), axis_features(state.coords.dim)
+        p = features_of(state.coords.dim)
+        axes = axis_features(state.coords.dim)
         if dear(state.coords.dim):
             self.due = state.evaluations + max(axes, state.popsize)
             return self._thrifty(state, p, axes)

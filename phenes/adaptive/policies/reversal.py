@@ -27,7 +27,8 @@ class Reversal:
 
     def decide(self, f: np.ndarray) -> Decisions:
         """Of the values f after the step. Whatever it is, the step is not judged again."""
-        kept, self.kept = self.kept, None
+        kept = self.kept
+        self.kept = None
         if kept is None:
             return ()
         median = float(np.median(np.where(np.isfinite(f), f, np.inf)))

@@ -61,7 +61,8 @@ class Screening:
 
         The model has seen x by then.
         """
-        coords, evaluated = state.coords, f.size
+        coords = state.coords
+        evaluated = f.size
         if self.applies(coords):
             x, f = self._extended(state, x, f)
         return Population(coords.to_y(x), f, evaluated, self.mirroring.applies(coords))
@@ -92,7 +93,8 @@ class Screening:
         n = int(good.sum())
         if not self.surrogate or n < tuning.FEWEST_RANKED:
             return
-        guess, truth = _ranks(self.surrogate.predict(x)[good]), _ranks(f[good])
+        guess = _ranks(self.surrogate.predict(x)[good])
+        truth = _ranks(f[good])
         now = float(guess @ truth / (truth @ truth))
         self.agreement += min(1.0, n / tuning.AGREEMENT_MEMORY) * (now - self.agreement)
         if self.agreement > tuning.AGREEMENT:
@@ -103,7 +105,8 @@ class Screening:
 
 def learnt(state: State) -> Surrogate:
     """The surrogate of the newest samples near the mean."""
-    coords, marginal = state.coords, state.marginal
+    coords = state.coords
+    marginal = state.marginal
     newest = tuning.SURROGATE_ROWS_PER_FEATURE * axis_features(coords.dim)
     x, f = state.archive.newest(max(newest, state.popsize + tuning.SPARE_ROWS))
     close = np.sum(marginal.whiten(coords.to_y(x)) ** 2, axis=1) < horizon(coords.dim)
@@ -123,6 +126,7 @@ def _calibrate(guess: np.ndarray, f: np.ndarray) -> tuple[float, float]:
     good = np.isfinite(f)
     if good.sum() < tuning.FEWEST_RANKED:
         return 0.0, 0.0
-    g, v = guess[good] - guess[good].mean(), f[good]
+    g = guess[good] - guess[good].mean()
+    v = f[good]
     slope = float(g @ v / max(float(g @ g), tuning.TINY))
     return slope, float(v.mean() - slope * guess[good].mean())

@@ -53,8 +53,10 @@ class Stagnation:
             return False
         median = float(np.median(f))
         if median < self.best_median:
-            self.best_median, self.best_at = median, state.evaluations
-        last, best = f[-max(tuning.EQUAL_ROWS, state.popsize) :], state.archive.best()
+            self.best_median = median
+            self.best_at = state.evaluations
+        last = f[-max(tuning.EQUAL_ROWS, state.popsize) :]
+        best = state.archive.best()
         return bool(
             f.size >= tuning.EQUAL_ROWS
             and np.ptp(last) <= tuning.EQUAL * abs(median)
@@ -66,7 +68,8 @@ class Stagnation:
 
 def patience(state: State) -> float:
     """Evaluations without a better median after which a search stagnates."""
-    p, large = features_of(state.coords.dim), state.popsize / tuning.PATIENCE_POPULATION
+    p = features_of(state.coords.dim)
+    large = state.popsize / tuning.PATIENCE_POPULATION
     return tuning.PATIENCE_PER_FEATURE * p * max(1.0, large)
 
 

@@ -38,7 +38,8 @@ class ValueNoise:
             return (Enter(KNOWN),)
         sees = model.r2 > tuning.BLIND_R2
         if sees or model.residual < tuning.SHRUNK_RESIDUAL * self.lost_residual:
-            self.lost_residual, self.lost_log_width = 0.0, 0.0
+            self.lost_residual = 0.0
+            self.lost_log_width = 0.0
         elif self.lost_residual == 0:
             self._lose(model.residual, state.marginal.log_width)
         elif self.lost_log_width - state.marginal.log_width > np.log(tuning.BLIND_NARROWING):
@@ -67,7 +68,8 @@ class ValueNoise:
         wide as the noise that is declared but not measured, or twice as wide as where the signal
         was lost: F is smooth at the scale of that noise, and no quadratic far beyond.
         """
-        coords, marginal = state.coords, state.marginal
+        coords = state.coords
+        marginal = state.marginal
         if marginal.log_width > start_log_width(state):
             return True
         if not coords.smooth.any():
@@ -78,7 +80,8 @@ class ValueNoise:
         return bool(np.any((coords.smooth > 0) & (coords.std_x(marginal.cov) >= coords.smooth)))
 
     def _lose(self, residual: float, log_width: float) -> None:
-        self.lost_residual, self.lost_log_width = residual, log_width
+        self.lost_residual = residual
+        self.lost_log_width = log_width
 
 
 def start_log_width(state: State) -> float:
