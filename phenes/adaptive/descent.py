@@ -15,7 +15,7 @@ from phenes.adaptive.archive import Archive
 from phenes.adaptive.coordinates import Coordinates
 from phenes.adaptive.events import Events
 from phenes.adaptive.marginal import marginal_of
-from phenes.adaptive.model.features import axis_features, features_of
+from phenes.adaptive.model.features import features_of
 from phenes.adaptive.phases import (
     Claim,
     Decision,
@@ -29,6 +29,7 @@ from phenes.adaptive.phases import (
     after,
 )
 from phenes.adaptive.policies import make_policies
+from phenes.adaptive.policies.early_newton import first_model
 from phenes.adaptive.policies.stagnation import recent
 from phenes.adaptive.state import State
 
@@ -63,9 +64,7 @@ class Descent:
             Archive(dim, capacity(coords, start.popsize)),
             start.popsize,
         )
-        self.policies = make_policies(without)
-        self.policies.value_noise.known = start.value_noise
-        self.policies.early_newton.due = int(tuning.FIRST_MODEL * axis_features(dim)) + 1
+        self.policies = make_policies(without, first_model(dim), start.value_noise)
         self._label = start.label
         self._events = events if events is not None else Events()
         self._x = np.empty((0, dim))
@@ -254,9 +253,7 @@ class Descent:
         policies.screening.forget()
         policies.screening.mirroring.forget()
         policies.floor.forget()
-        policies.early_newton.near = 0
-        if state.phase.refines:  # models are due on the way when the refinement's next one was
-            policies.early_newton.due = policies.refinement.due
+        policies.early_newton.returned(policies.refinement.due if state.phase.refines else None)
         cov = state.marginal.search(coords.c) * tuning.RETURN_WIDTH**2 + coords.noise_matrix()
         mean = coords.inside(coords.to_y(decision.x))
         state.marginal = marginal_of(mean, cov, coords.c)

@@ -48,8 +48,11 @@ class Policies:
     refinement: Refinement
 
 
-def make_policies(without: frozenset[str]) -> Policies:
-    """All policies; those named in `without` have nothing to say."""
+def make_policies(without: frozenset[str], due: int = 0, value_noise: float = 0.0) -> Policies:
+    """All policies; those named in `without` have nothing to say.
+
+    due: evaluations at which the first model is fitted. value_noise: of the values, if known.
+    """
     unknown = sorted(without - set(SWITCHES))
     if unknown:
         raise ValueError(f"without must be of {', '.join(SWITCHES)}, got {', '.join(unknown)}")
@@ -59,8 +62,8 @@ def make_policies(without: frozenset[str]) -> Policies:
         failures=Failures("failures" not in without),
         plateau=Plateau("plateau" not in without),
         reversal=Reversal("reversal" not in without),
-        value_noise=ValueNoise(refines and "value_noise" not in without),
-        early_newton=EarlyNewton("early_newton" not in without),
+        value_noise=ValueNoise(refines and "value_noise" not in without, value_noise),
+        early_newton=EarlyNewton("early_newton" not in without, due),
         floor=Floor(refines),
         stagnation=Stagnation("stagnation" not in without, refines),
         refinement=Refinement(),

@@ -78,9 +78,20 @@ class EarlyNewton:
         self.near = self.near + 1 if close else 0
         return (Step(model, advice),)
 
+    def returned(self, due: int | None) -> None:
+        """The search went back. due: when the next model is, if it was the refinement that went."""
+        self.near = 0
+        if due is not None:
+            self.due = due
+
     def reverted(self) -> None:
         """A step was taken back: models are to be tried less often."""
         self.failures += tuning.FAILURES_PER_REVERT
+
+
+def first_model(dim: int) -> int:
+    """Evaluations at which the first model is fitted."""
+    return int(tuning.FIRST_MODEL * axis_features(dim)) + 1
 
 
 def _noise_prevails(model: Fit, excess: np.ndarray) -> bool:

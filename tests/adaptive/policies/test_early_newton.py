@@ -5,7 +5,7 @@ import pytest
 
 from phenes.adaptive import tuning
 from phenes.adaptive.phases import Step
-from phenes.adaptive.policies.early_newton import EarlyNewton
+from phenes.adaptive.policies.early_newton import EarlyNewton, first_model
 from tests.adaptive.problems import descent, ellipsoid, fed, sphere
 from tests.adaptive.test_newton import a_fit
 
@@ -108,3 +108,16 @@ def test_with_curvature_of_the_axes_only_wider_only_while_it_pays(last, factor):
     slope = a_fit([5.0, 5.0, 5.0], np.zeros(3), residual=0.01)
     (step,) = EarlyNewton(last_median=last).decide(one.state, slope)
     assert np.allclose(step.advice.factors, factor)
+
+
+def test_the_first_model_is_due_when_the_axes_have_enough_rows():
+    assert [first_model(dim) for dim in (1, 2, 10)] == [4, 7, 28]
+    assert descent(np.zeros(10)).policies.early_newton.due == 28
+
+
+def test_a_search_that_went_back_counts_anew():
+    policy = EarlyNewton(near=1, due=50)
+    policy.returned(None)
+    assert (policy.near, policy.due) == (0, 50)
+    policy.returned(99)
+    assert policy.due == 99
