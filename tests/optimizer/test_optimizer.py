@@ -59,14 +59,15 @@ def test_the_script_of_the_readme_ends_by_itself():
 
 
 def test_the_realised_inputs_are_worth_something():
-    """Ten seeds each, 2000 evaluations: with x the regret is far below that without, which is an
-    ordinary strategy on noisy values.
+    """Ten seeds each, 1000 evaluations: with x the regret is far below that without.
+
+    Without x it is an ordinary strategy on noisy values.
     """
     with_x = [
-        sphere(drive(optimizer(seed=s, budget=2000), np.random.default_rng(s)).x) for s in range(10)
+        sphere(drive(optimizer(seed=s, budget=1000), np.random.default_rng(s)).x) for s in range(10)
     ]
     without = [
-        sphere(drive(optimizer(seed=s, budget=2000), np.random.default_rng(s), lambda x: None).x)
+        sphere(drive(optimizer(seed=s, budget=1000), np.random.default_rng(s), lambda x: None).x)
         for s in range(10)
     ]
     assert np.median(with_x) < 0.2 * np.median(without)
@@ -337,8 +338,9 @@ def test_any_order_of_calls(events, dim, seed, std):
 
 
 def test_declared_noise_that_is_not_measured_keeps_the_search_at_its_scale():
-    """Only values are told. Without that scale the search widens until it sees nothing but the ends
-    of the box (median regret 1.35).
+    """Only values are told; without that scale the search widens to the ends of the box.
+
+    Median regret 1.35 then.
     """
     problem = next(problem for problem in ROBUST if problem.name == "Hartmann 3")
     low, high = problem.bounds.T
@@ -359,7 +361,8 @@ def test_declared_noise_that_is_not_measured_keeps_the_search_at_its_scale():
                 theta, problem.minimised(theta + problem.sigma * rng.standard_normal(theta.shape))
             )
         regrets.append(problem.regret(opt.mean))
-    assert np.median(regrets) < 0.5, regrets
+    assert np.median(regrets) < 0.3, regrets
+    assert np.sum(np.array(regrets) > 0.5) <= 2, regrets
 
 
 def test_popsize_says_how_many_are_asked():
