@@ -1,5 +1,6 @@
-"""The command line. Commands import what they need when they run, so that `phenes --help` waits for
-none of it.
+"""The command line.
+
+Commands import what they need when they run, so that `phenes --help` waits for none of it.
 
 Every command takes --json, for one line of JSON at the end of stdout. What goes wrong is one line
 on stderr: exit code 2 for wrong arguments, 1 for everything else.

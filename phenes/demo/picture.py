@@ -12,8 +12,9 @@ from phenes.plots import COLOURS, INK, STYLE, band
 
 
 def figure(results: Results, result: Summary) -> Figure:
-    """Left: what a part is worth where it ends up. Middle: the same on average, and where both
-    methods go. Right: regret.
+    """Left: what a part is worth where it ends up.
+
+    Middle: the same on average, and where both methods go. Right: regret.
     """
     noise = results.settings.noise
     with matplotlib.rc_context(STYLE):

@@ -25,8 +25,9 @@ Progress = Callable[[int, int], Any]
 
 @dataclass(frozen=True)
 class DemoSettings:
-    """`starts`: where each part is aimed at first. `within`: the regret to reach, as a share of the
-    robust optimum.
+    """`starts`: where each part is aimed at first.
+
+    `within`: the regret to reach, as a share of the robust optimum.
     """
 
     seeds: int = 40

@@ -40,8 +40,9 @@ class Score:
 
 @dataclass(frozen=True)
 class Summary:
-    """What the table and the title of the figure say. `ratio` is of the medians, ES over PAES,
-    where both reached the target.
+    """What the table and the title of the figure say.
+
+    `ratio` is of the medians, ES over PAES, where both reached the target.
     """
 
     seeds: int

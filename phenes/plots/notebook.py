@@ -9,8 +9,9 @@ from phenes.plots import STYLE
 
 
 class Picture(Figure):
-    """A matplotlib Figure. Those made without pyplot are not shown by notebooks, and pyplot keeps
-    all that it makes.
+    """A matplotlib Figure.
+
+    Those made without pyplot are not shown by notebooks, and pyplot keeps all that it makes.
     """
 
     def _repr_png_(self) -> bytes:
