@@ -41,6 +41,18 @@ def panels(
     return figure, axes[:count]
 
 
+def titled(figure: Figure, text: str) -> None:
+    figure.suptitle(text, x=0.01, ha="left")
+
+
+def band(
+    ax: Axes, x: Any, low: Any, middle: Any, high: Any, colour: Any, alpha: float, **line: Any
+) -> None:
+    """A line with what lies between `low` and `high` around it."""
+    ax.fill_between(x, low, high, color=colour, alpha=alpha, linewidth=0)
+    ax.plot(x, middle, color=colour, **line)
+
+
 def legend_below(figure: Figure, axes: Iterable[Axes], **options: Any) -> None:
     """One for all panels."""
     handles = {}

@@ -73,26 +73,13 @@ def _panel(ax: Axes, results: EngineeringResults, problem: str) -> None:
         )
         if ours:
             ax.fill_between(n, low, high, color=COLOURS[library], alpha=0.25, linewidth=0)
-        marker = "x" if name.endswith("lra-x") else ""
-        ax.plot(
-            n,
-            middle,
-            style,
-            color=COLOURS[library],
-            linewidth=2.6 if ours else 1.3,
-            marker=marker,
-            markersize=4,
-            label=name,
-        )
+        look = {"color": COLOURS[library], "linewidth": 2.6 if ours else 1.3, "markersize": 4}
+        look["marker"] = "x" if name.endswith("lra-x") else ""
+        ax.plot(n, middle, style, label=name, **look)
     for name, line in (("nominal", ":"), ("screened", "-.")):
         if name in results.runs[problem]:
-            ax.axhline(
-                results.runs[problem][name].mean[0],
-                color=INK,
-                linestyle=line,
-                linewidth=1,
-                label=name,
-            )
+            mean = results.runs[problem][name].mean[0]
+            ax.axhline(mean, color=INK, linestyle=line, linewidth=1, label=name)
     ax.axhline(value, color=INK, linewidth=1, label="best known")
     ax.set(xscale="log", xlabel="builds", ylabel="E f")
     ax.set_ylim(*_limits(results.runs[problem], value))

@@ -13,7 +13,7 @@ from phenes_lab.bench.peers.report import PICTURE
 from phenes_lab.bench.peers.results import PeersResults
 from phenes_lab.bench.peers.scoring import Group
 from phenes_lab.contenders import OURS
-from phenes_lab.palette import INK, LIBRARIES, SKY, SMALL, legend_below, panels
+from phenes_lab.palette import INK, LIBRARIES, SKY, SMALL, legend_below, panels, titled
 
 # a colour for each library, a line for each way of using it
 COLOURS = LIBRARIES | {"paes": SKY}
@@ -33,10 +33,8 @@ def profile(results: PeersResults) -> Figure:
     """One panel for each dimension, noise and kind of instance."""
     groups = scoring.groups(results)
     figure, axes = panels(len(groups), COLUMNS, (5, 4), room=(1, 1.5), least=11)
-    figure.suptitle(
-        "Share of (function, target, seed) solved, against evaluations for each dimension",
-        x=0.01,
-        ha="left",
+    titled(
+        figure, "Share of (function, target, seed) solved, against evaluations for each dimension"
     )
     for ax, group in zip(axes, groups, strict=True):
         _panel(ax, results, group)
@@ -57,14 +55,8 @@ def _panel(ax: Axes, results: PeersResults, group: Group) -> None:
         line = "-" if name == OURS else LINES[used.get(library, library == OURS) % len(LINES)]
         used[library] = used.get(library, library == OURS) + 1
         solved = scoring.solved(results, group, name, evaluations)
-        ax.plot(
-            evaluations,
-            solved,
-            color=COLOURS[library],
-            linestyle=line,
-            linewidth=3 if name == OURS else 1.3,
-            label=name,
-        )
+        style = {"linestyle": line, "linewidth": 3 if name == OURS else 1.3, "label": name}
+        ax.plot(evaluations, solved, color=COLOURS[library], **style)
     ax.set(xscale="log", xlim=(4, budget), ylim=(0, 1), xlabel="evaluations / d", ylabel="solved")
     ax.set_title(
         f"{group.name} ({len({p.function for p in own})} functions)", color=INK, fontsize=9

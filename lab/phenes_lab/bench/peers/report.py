@@ -141,15 +141,8 @@ def _functions(document: Document, results: PeersResults, table: Table) -> None:
         f"At each target: evaluations of the best rival / those of {OURS}, and which rival. > :"
         f" only {OURS} reached it; < : only the rival."
     )
-    head = [
-        "function",
-        "verdict",
-        "speed-up",
-        *TARGET_NAMES,
-        "dropped",
-        f"end: {OURS}",
-        "end: best rival",
-    ]
+    ends = ["dropped", f"end: {OURS}", "end: best rival"]
+    head = ["function", "verdict", "speed-up", *TARGET_NAMES, *ends]
     document.table(head, [_row(results, table, v) for v in table.verdicts])
 
 
@@ -169,15 +162,8 @@ def _row(results: PeersResults, table: Table, verdict: Verdict) -> list[str]:
     ]
     theirs = [f"{number(value, 2)} {name}" for value, name in best]
     name = _name(verdict.function, table.group)
-    return [
-        name,
-        verdict.verdict,
-        speed(verdict.speedup),
-        *cells,
-        str(verdict.unresolved),
-        ", ".join(ends),
-        ", ".join(theirs),
-    ]
+    said = [name, verdict.verdict, speed(verdict.speedup), *cells, str(verdict.unresolved)]
+    return [*said, ", ".join(ends), ", ".join(theirs)]
 
 
 def _duel(duel: Duel) -> str:
@@ -196,16 +182,10 @@ def _each_peer(document: Document, results: PeersResults, group: Group) -> None:
         for n in CONTENDERS
         if n != OURS and any(n in results.parts[p] for p in scoring.problems_of(results, group))
     ]
-    tables = [scoring.table(results, group, (name,)) for name in present]
-    rows = [
-        [
-            t.rivals[0],
-            *(str(t.count(w)) for w in (WIN, TIE, LOSS)),
-            speed(t.speedup),
-            " / ".join(map(str, t.duels)),
-        ]
-        for t in tables
-    ]
+    rows = []
+    for t in (scoring.table(results, group, (name,)) for name in present):
+        counts = [str(t.count(what)) for what in (WIN, TIE, LOSS)]
+        rows.append([t.rivals[0], *counts, speed(t.speedup), " / ".join(map(str, t.duels))])
     document.text(f"{OURS} against each of the others alone, {group.name}:")
     document.table(["against", "win", "tie", "loss", "speed-up", "targets: win / tie / loss"], rows)
 
@@ -245,14 +225,10 @@ def summary(results: PeersResults) -> dict[str, Any]:
 
 
 def _summary(results: PeersResults, table: Table) -> dict[str, Any]:
-    functions = {
-        f"f{v.function}": {
-            "verdict": v.verdict,
-            "speedup": finite(v.speedup),
-            "unresolved": v.unresolved,
-        }
-        for v in table.verdicts
-    }
+    functions = {}
+    for v in table.verdicts:
+        said = {"verdict": v.verdict, "speedup": finite(v.speedup), "unresolved": v.unresolved}
+        functions[f"f{v.function}"] = said
     against = {
         name: finite(scoring.table(results, table.group, (name,)).speedup) for name in table.rivals
     }

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
 from phenes import plots
-from phenes_lab.palette import AMBER, BLUE, GREEN, INK, ORANGE, PINK, SMALL, panels
+from phenes_lab.palette import AMBER, BLUE, GREEN, INK, ORANGE, PINK, SMALL, band, panels, titled
 from phenes_lab.reproduce.bbob.results import BbobResults
 from phenes_lab.reproduce.bbob.settings import CURVES, MAIN, VALUE
 
@@ -59,11 +59,10 @@ def final(results: BbobResults) -> Figure:
     functions, methods = results.functions("ES", "PAES"), results.settings.methods
     figure = Figure(figsize=(13, 7.5), layout="constrained")
     top, bottom = figure.subplots(2, 1, height_ratios=[1.4, 1], sharex=True)
-    figure.suptitle(
+    titled(
+        figure,
         "Gap at the end on the BBOB functions: mean and standard deviation over seeds"
         f" ({_runs(results)})",
-        x=0.01,
-        ha="left",
     )
     width = 0.8 / len(methods)
     for k, method in enumerate(methods):
@@ -72,32 +71,18 @@ def final(results: BbobResults) -> Figure:
         ends = [results.final(f, method) for f in functions]
         _bars(top, place, ends, width, method)
         if method != "ES":
-            _shares(
-                bottom,
-                results,
-                functions,
-                method,
-                np.arange(len(functions)) + (k - len(methods) / 2) * 0.3,
-            )
+            beside = np.arange(len(functions)) + (k - len(methods) / 2) * 0.3
+            _shares(bottom, results, functions, method, beside)
     for k, function in enumerate(functions):
         floor = float(results.parts[function, "ES"]["F_nominal"])
-        top.plot(
-            [k - 0.45, k + 0.45],
-            [floor, floor],
-            color=INK,
-            linewidth=1.2,
-            label="F at the nominal optimum" if k == 0 else None,
-        )
+        label = "F at the nominal optimum" if k == 0 else None
+        top.plot([k - 0.45, k + 0.45], [floor, floor], color=INK, linewidth=1.2, label=label)
     top.set(yscale="log", ylabel="F(mean) - f_opt")
     top.set_ylim(top=4 * top.get_ylim()[1])  # room for the legend
     top.legend(ncols=len(methods) + 1, loc="upper right")
     bottom.axhline(1, color=COLOURS["ES"], linewidth=1.5)
-    bottom.set(
-        yscale="log",
-        ylabel="gap / gap of ES",
-        xticks=range(len(functions)),
-        xlim=(-0.6, len(functions) - 0.4),
-    )
+    bottom.set(yscale="log", ylabel="gap / gap of ES")
+    bottom.set(xticks=range(len(functions)), xlim=(-0.6, len(functions) - 0.4))
     bottom.set_xticklabels([f"f{f}" for f in functions])
     bottom.set_title(
         "The same over the gap of ES, with 2 standard errors (below the line: better than ES)"
@@ -144,22 +129,10 @@ def _shares(
     ):
         share, error = np.array([_share(results, f, method, what) for f in functions]).T
         error = np.stack([np.clip(2 * error, 0.0, 0.9 * np.maximum(share, 0.0)), 2 * error])
-        style: dict[str, Any] = {
-            "markeredgecolor": COLOURS[method],
-            "ecolor": COLOURS[method],
-            "elinewidth": 1,
-            "markersize": 6,
-        }
-        label = f"{_label(method)}: {name}"
-        ax.errorbar(
-            place + shift,
-            share,
-            error,
-            fmt="o" if what == "F_mean" else "D",
-            markerfacecolor=face,
-            label=label,
-            **style,
-        )
+        colour, label = COLOURS[method], f"{_label(method)}: {name}"
+        style: dict[str, Any] = {"markeredgecolor": colour, "ecolor": colour, "label": label}
+        style |= {"elinewidth": 1, "markersize": 6, "fmt": "o" if what == "F_mean" else "D"}
+        ax.errorbar(place + shift, share, error, markerfacecolor=face, **style)
 
 
 def _share(results: BbobResults, function: int, method: str, what: str) -> tuple[float, float]:
@@ -182,7 +155,7 @@ def selected(results: BbobResults) -> Figure | None:
         return None
     figure = Figure(figsize=(4.4 * len(functions) + 0.5, 8), layout="constrained")
     axes = figure.subplots(2, len(functions), squeeze=False, sharex=True)
-    figure.suptitle(f"Mean and standard deviation over seeds ({_runs(results)})", x=0.01, ha="left")
+    titled(figure, f"Mean and standard deviation over seeds ({_runs(results)})")
     for column, function in zip(axes.T, functions, strict=True):
         methods = results.methods(function, (*results.settings.methods, "printed", "printed-mean"))
         for ax, what, name in zip(
@@ -202,11 +175,7 @@ def curves(results: BbobResults, functions: Iterable[int], what: str) -> Figure 
         return None
     figure, axes = panels(len(drawn), 3, (13 / 3, 3.1), room=(0, 0.8), shrink=False)
     name = what.replace("_mean", "(mean)")
-    figure.suptitle(
-        f"{name} - f_opt: mean and standard deviation over seeds ({_runs(results)})",
-        x=0.01,
-        ha="left",
-    )
+    titled(figure, f"{name} - f_opt: mean and standard deviation over seeds ({_runs(results)})")
     for ax, function in zip(axes, drawn, strict=True):
         _panel(ax, results, function, results.methods(function, results.settings.methods), what)
         ax.set_title(results.name(function))
@@ -227,21 +196,13 @@ def _panel(
     """One function. What diverged leaves the picture at the top instead of setting its scale."""
     part = results.parts[function, "ES"]
     if what == "F_mean":
-        ax.axhline(
-            float(part["F_nominal"]),
-            color=INK,
-            linewidth=1,
-            linestyle=":",
-            label="F at the nominal optimum",
-        )
+        floor = float(part["F_nominal"])
+        label = "F at the nominal optimum"
+        ax.axhline(floor, color=INK, linewidth=1, linestyle=":", label=label)
     for method in methods:
         runs = results.parts[function, method][what]
-        _band(
-            ax,
-            results.parts[function, method]["generations"],
-            np.clip(np.nan_to_num(runs, nan=HUGE), -HUGE, HUGE),
-            method,
-        )
+        shown = np.clip(np.nan_to_num(runs, nan=HUGE), -HUGE, HUGE)
+        _band(ax, results.parts[function, method]["generations"], shown, method)
     ax.set(xscale="log", xlim=(1, results.settings.generations))
     shown = np.concatenate([results.parts[function, m][what] for m in methods if m in MAIN])
     low, high = float(shown.mean(axis=0).min()), float(shown.max())
@@ -257,23 +218,10 @@ def _band(ax: Axes, generations: np.ndarray, runs: np.ndarray, method: str) -> N
     """
     mean, std = runs.mean(axis=0), runs.std(axis=0)
     dashed = method in VALUE or method in ("printed", "printed-mean")
-    ax.fill_between(
-        generations,
-        np.maximum(mean - std, 0.1 * mean),
-        mean + std,
-        color=COLOURS[method],
-        alpha=0.2,
-        linewidth=0,
-    )
     width = WIDTHS.get(method.removesuffix("-value"), 1.8)
-    ax.plot(
-        generations,
-        mean,
-        color=COLOURS[method],
-        linewidth=width,
-        linestyle="--" if dashed else "-",
-        label=_label(method),
-    )
+    style = {"linewidth": width, "linestyle": "--" if dashed else "-", "label": _label(method)}
+    low = np.maximum(mean - std, 0.1 * mean)
+    band(ax, generations, low, mean, mean + std, COLOURS[method], 0.2, **style)
 
 
 def _label(method: str) -> str:
@@ -291,19 +239,11 @@ def computation(results: BbobResults) -> Figure:
     for k, method in enumerate(methods):
         place = np.arange(len(functions)) + (k - (len(methods) - 1) / 2) * width
         runs = np.array([results.parts[f, method]["seconds"] for f in functions])
-        ax.bar(
-            place,
-            runs.mean(axis=1),
-            width,
-            yerr=runs.std(axis=1),
-            color=COLOURS[method],
-            alpha=0.55,
-            label=_label(method),
-        )
+        style = {"color": COLOURS[method], "alpha": 0.55, "label": _label(method)}
+        ax.bar(place, runs.mean(axis=1), width, yerr=runs.std(axis=1), **style)
         spread = np.linspace(-0.3, 0.3, runs.shape[1]) * width
-        ax.plot(
-            (place[:, None] + spread[None]).ravel(), runs.ravel(), ".", color=INK, markersize=2.5
-        )
+        dots = (place[:, None] + spread[None]).ravel()
+        ax.plot(dots, runs.ravel(), ".", color=INK, markersize=2.5)
     ax.set(
         xticks=range(len(functions)), xlim=(-0.6, len(functions) - 0.4), ylabel="seconds of a run"
     )
@@ -330,9 +270,7 @@ def value(results: BbobResults) -> Figure | None:
         return None
     figure = Figure(figsize=(6.5 * len(functions), 8.6), layout="constrained")
     axes = figure.subplots(2, len(functions), squeeze=False, height_ratios=[1.5, 1])
-    figure.suptitle(
-        f"Weights by rank against weights by value ({_runs(results)})", x=0.01, ha="left"
-    )
+    titled(figure, f"Weights by rank against weights by value ({_runs(results)})")
     for column, function in zip(axes.T, functions, strict=True):
         methods = results.methods(function, (*MAIN, *VALUE))
         _panel(column[0], results, function, methods, "F_mean")
@@ -347,19 +285,9 @@ def _dots(ax: Axes, results: BbobResults, function: int, methods: Sequence[str])
     for k, method in enumerate(methods):
         ends = np.minimum(results.final(function, method), HUGE)
         hollow = "white" if method in VALUE else COLOURS[method]
-        ax.plot(
-            ends,
-            np.full(ends.size, -k),
-            "o",
-            markerfacecolor=hollow,
-            markeredgecolor=COLOURS[method],
-            alpha=0.7,
-        )
+        style = {"markerfacecolor": hollow, "markeredgecolor": COLOURS[method], "alpha": 0.7}
+        ax.plot(ends, np.full(ends.size, -k), "o", **style)
         ax.plot([ends.mean()] * 2, [-k - 0.3, -k + 0.3], color=INK, linewidth=2)
-    ax.set(
-        xscale="log",
-        yticks=[-k for k in range(len(methods))],
-        title="at the end: each run, and the mean",
-        xlabel="F(mean) - f_opt",
-    )
+    ax.set(xscale="log", title="at the end: each run, and the mean", xlabel="F(mean) - f_opt")
+    ax.set_yticks([-k for k in range(len(methods))])
     ax.set_yticklabels([_label(m) for m in methods])

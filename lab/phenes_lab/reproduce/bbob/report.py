@@ -1,6 +1,5 @@
 """Results -> report.md, report.html and a summary; what the disputed functions show."""
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -98,23 +97,22 @@ def _all_functions(document: Document, results: BbobResults) -> None:
         "The mean of the population counts the spread of the search law, which F(mean) does not;"
         " the best of it is luck."
     )
-    head = ["function", *(f"{name}: {m}" for name in measures.values() for m in ("ES", "PAES"))]
-    document.table(
-        head,
-        [[results.name(f), *_gaps(results, f, measures)] for f in results.functions("ES", "PAES")],
-    )
+    pairs = [(what, m) for what in measures for m in ("ES", "PAES")]
+    rows = [
+        [results.name(f), *(_gap(results, f, m, what) for what, m in pairs)]
+        for f in results.functions("ES", "PAES")
+    ]
+    document.table(["function", *(f"{measures[what]}: {m}" for what, m in pairs)], rows)
 
 
 def _row(results: BbobResults, f: int, methods: list[str], others: list[str]) -> list[str]:
-    gaps = [plus_minus(*mean_se(results.final(f, m))) for m in methods]
+    gaps = [_gap(results, f, m) for m in methods]
     tests = [_difference(results.against(f, "ES", m)) for m in others]
     return [results.name(f), *gaps, *tests, number(float(results.parts[f, "ES"]["F_nominal"]))]
 
 
-def _gaps(results: BbobResults, f: int, measures: Iterable[str]) -> list[str]:
-    return [
-        plus_minus(*mean_se(results.final(f, m, what))) for what in measures for m in ("ES", "PAES")
-    ]
+def _gap(results: BbobResults, f: int, method: str, what: str = "F_mean") -> str:
+    return plus_minus(*mean_se(results.final(f, method, what)))
 
 
 def _difference(d: Difference) -> str:
@@ -138,36 +136,18 @@ def _disputed(document: Document, results: BbobResults, function: int) -> None:
     document.heading(f"f{function}: weights by rank and weights by value")
     rows = []
     for method in (m.removesuffix("-value") for m in results.methods(function, VALUE)):
-        by_rank, by_value = (
-            results.final(function, method),
-            results.final(function, f"{method}-value"),
+        pair = (method, f"{method}-value")
+        expected, at_mean = (
+            [_gap(results, function, m, what) for m in pair] for what in ("F_mean", "f_mean")
         )
-        change = results.against(function, method, f"{method}-value")
-        trace = [
-            mean_se(results.final(function, m, "trace"))[0] for m in (method, f"{method}-value")
-        ]
-        sizes = ", ".join(number(t, 2) for t in trace)
-        at_mean = [
-            plus_minus(*mean_se(results.final(function, m, "f_mean")))
-            for m in (method, f"{method}-value")
-        ]
-        rows.append(
-            [
-                method,
-                plus_minus(*mean_se(by_rank)),
-                plus_minus(*mean_se(by_value)),
-                _difference(change),
-                *at_mean,
-                sizes,
-            ]
-        )
+        traces = [mean_se(results.final(function, m, "trace"))[0] for m in pair]
+        change = _difference(results.against(function, *pair))
+        sizes = ", ".join(number(trace, 2) for trace in traces)
+        rows.append([method, *expected, change, *at_mean, sizes])
     head = [
-        "F(mean), by rank",
-        "F(mean), by value",
-        "by value - by rank, z, p",
-        "f(mean), by rank",
-        "f(mean), by value",
+        f"{what}, by {weights}" for what in ("F(mean)", "f(mean)") for weights in ("rank", "value")
     ]
+    head.insert(2, "by value - by rank, z, p")
     document.table(["method", *head, "trace of Sigma, rank and value"], rows)
     document.text(rank_bias(results, function))
     document.text(_without_noise(results, function))
@@ -179,10 +159,8 @@ def rank_bias(results: BbobResults, function: int) -> str:
     Rank weights do not maximise E f but an expectation of ranks. If that is what separates the
     methods, weights by value, which follow E f, must remove the difference or turn it round.
     """
-    rank, by_value = (
-        results.against(function, "ES", "PAES"),
-        results.against(function, "ES-value", "PAES-value"),
-    )
+    rank = results.against(function, "ES", "PAES")
+    by_value = results.against(function, "ES-value", "PAES-value")
     numbers = (
         f"PAES - ES is {plus_minus(rank.value, rank.se)} (z = {number(rank.z, 2)}) with weights by"
         f" rank and {plus_minus(by_value.value, by_value.se)} (z = {number(by_value.z, 2)}) with"
@@ -195,11 +173,7 @@ def rank_bias(results: BbobResults, function: int) -> str:
             " bias of ranks to explain."
         )
     biased = [m for m in ("ES", "PAES") if results.against(function, m, f"{m}-value").z < -2]
-    better = (
-        f" Weights by value end lower for {' and '.join(biased)}."
-        if biased
-        else " Weights by value end lower for neither."
-    )
+    better = f" Weights by value end lower for {' and '.join(biased) or 'neither'}."
     if by_value.z > 2:
         return f"{numbers} PAES loses in both: ranks alone do not explain it.{better}"
     turned = "PAES is ahead" if by_value.z < -2 else "the difference is within 2 standard errors"
@@ -241,16 +215,13 @@ def _projections(document: Document, results: BbobResults) -> None:
     document.heading("Projections")
     s, rows = results.settings, []
     for method in _ran(results):
-        counts = np.array(
-            [results.final(f, method, "projected").mean() for f in results.functions(method)]
-        )
-        skipped = np.array(
-            [results.final(f, method, "skipped").mean() for f in results.functions(method)]
+        counts, skipped = (
+            np.array([results.final(f, method, what).mean() for f in results.functions(method)])
+            for what in ("projected", "skipped")
         )
         spread = f"{counts.min():.0f} to {counts.max():.0f}"
-        rows.append(
-            [method, str(counts.size), f"{counts.mean():.0f}", spread, f"{skipped.mean():.0f}"]
-        )
+        means = f"{counts.mean():.0f}", spread, f"{skipped.mean():.0f}"
+        rows.append([method, str(counts.size), *means])
     document.text(
         f"Generations of {s.generations} in which the updated Sigma had left the positive definite"
         " matrices and was projected back, mean over seeds; and in which no step was taken because"
@@ -269,30 +240,15 @@ def _times(document: Document, results: BbobResults) -> None:
         runs = np.concatenate([part["seconds"] for part in parts])
         compilation = np.mean([float(part["compilation"]) for part in parts])
         each = f"{1e6 * runs.mean() / s.generations:.0f}"
-        rows.append(
-            [
-                method,
-                plus_minus(*mean_se(runs)),
-                each,
-                f"{compilation:.1f}",
-                f"{results.cost[method]:.0f}",
-            ]
-        )
+        whole = f"{compilation:.1f}", f"{results.cost[method]:.0f}"
+        rows.append([method, plus_minus(*mean_se(runs)), each, *whole])
     document.text(
         "Every run is timed by itself on one core: the same compiled program is called with another"
         " key, one seed after the other. Compilation, once for each function and method, is apart,"
         " and so is the estimation of F."
     )
-    document.table(
-        [
-            "method",
-            "seconds of a run",
-            "microseconds a generation",
-            "seconds of compilation",
-            "all of it, seconds of a core",
-        ],
-        rows,
-    )
+    head = ["seconds of a run", "microseconds a generation", "seconds of compilation"]
+    document.table(["method", *head, "all of it, seconds of a core"], rows)
     document.sessions(results.sessions)
 
 

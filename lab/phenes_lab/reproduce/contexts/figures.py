@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogFormatter, MaxNLocator
 
 from phenes import plots
-from phenes_lab.palette import AMBER, BLUE, GREEN, GREY, ORANGE, PINK, SKY, SMALL
+from phenes_lab.palette import AMBER, BLUE, GREEN, GREY, ORANGE, PINK, SKY, SMALL, band, titled
 from phenes_lab.reproduce.contexts.compute import GRID, grid
 from phenes_lab.reproduce.contexts.data import label_of, region_of
 from phenes_lab.reproduce.contexts.results import ContextsResults, Curve
@@ -68,22 +68,15 @@ def figures(results: ContextsResults, out: Path) -> list[Path]:
 
 def _panels(title: str, columns: int, height: float = 4.6) -> tuple[Figure, Any]:
     figure = Figure(figsize=(5.0 * columns, height), layout="constrained")
-    figure.suptitle(title, x=0.01, ha="left")
+    titled(figure, title)
     return figure, figure.subplots(1, columns, squeeze=False)[0]
 
 
 def _band(ax: Axes, x: np.ndarray, runs: np.ndarray, method: str, label: str) -> None:
     """The median with the quartiles around it."""
     low, middle, high = np.quantile(runs, [0.25, 0.5, 0.75], axis=0)
-    ax.fill_between(x, low, high, color=COLOURS[method], alpha=0.15, linewidth=0)
-    ax.plot(
-        x,
-        middle,
-        color=COLOURS[method],
-        linewidth=1.8,
-        linestyle="--" if method in DASHED else "-",
-        label=label,
-    )
+    style = {"linewidth": 1.8, "linestyle": "--" if method in DASHED else "-", "label": label}
+    band(ax, x, low, middle, high, COLOURS[method], 0.15, **style)
 
 
 def accuracy(results: ContextsResults) -> Figure | None:
@@ -101,21 +94,11 @@ def accuracy(results: ContextsResults) -> Figure | None:
             results.best(m, name) for m in results.methods(name) if not m.startswith("experts-")
         ]
         for curve in sorted(shown, key=lambda c: -np.median(c.final)):
-            _band(
-                ax,
-                curve.rounds,
-                curve.accuracy,
-                curve.method,
-                f"{LABELS.get(curve.method, curve.method)}: {np.median(curve.final):.3f}",
-            )
+            label = f"{LABELS.get(curve.method, curve.method)}: {np.median(curve.final):.3f}"
+            _band(ax, curve.rounds, curve.accuracy, curve.method, label)
         ax.set(title=name, xlabel="rounds", ylabel="accuracy on the test set", xscale="log")
-        ax.legend(
-            fontsize=8,
-            loc="upper center",
-            bbox_to_anchor=(0.5, -0.13),
-            ncols=2,
-            title="after the last round",
-        )
+        below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.13), "ncols": 2}
+        ax.legend(fontsize=8, title="after the last round", **below)
     return figure
 
 
@@ -133,23 +116,11 @@ def by_setting(results: ContextsResults) -> Figure | None:
     figure = Figure(figsize=(9, 0.24 * len(curves) + 1.2), layout="constrained")
     ax = figure.subplots()
     for row, curve in enumerate(reversed(curves)):
-        ax.plot(
-            curve.final,
-            np.full(curve.final.size, row),
-            "o",
-            color=COLOURS[curve.method],
-            alpha=0.45,
-            markersize=4,
-            markeredgewidth=0,
-        )
-        ax.plot(
-            np.median(curve.final),
-            row,
-            "|",
-            color=COLOURS[curve.method],
-            markersize=12,
-            markeredgewidth=2.5,
-        )
+        colour, rows = COLOURS[curve.method], np.full(curve.final.size, row)
+        dots = {"alpha": 0.45, "markersize": 4, "markeredgewidth": 0}
+        ax.plot(curve.final, rows, "o", color=colour, **dots)
+        middle = np.median(curve.final)
+        ax.plot(middle, row, "|", color=colour, markersize=12, markeredgewidth=2.5)
     names = [f"{LABELS.get(c.method, c.method)}, {c.label}" for c in reversed(curves)]
     ax.set_yticks(range(len(curves)), names, fontsize=8)
     ax.set(
@@ -202,10 +173,8 @@ def _ratio(
 ) -> None:
     low, middle, high = np.quantile(ratio, [0.25, 0.5, 0.75], axis=0)
     label = LABELS.get(key, key) + ("" if total is None else f", Σ alpha = {total:g}")
-    ax.fill_between(rounds, low, high, color=COLOURS[key], alpha=0.12, linewidth=0)
-    ax.plot(
-        rounds, middle, color=COLOURS[key], linestyle=("-", "--", ":")[(k or 0) % 3], label=label
-    )
+    style = ("-", "--", ":")[(k or 0) % 3]
+    band(ax, rounds, low, middle, high, COLOURS[key], 0.12, linestyle=style, label=label)
 
 
 def experts(results: ContextsResults) -> Figure | None:
@@ -248,10 +217,9 @@ def regions(results: ContextsResults) -> Figure | None:
     if not shown:
         return None
     figure = Figure(figsize=(3.1 * (1 + len(shown)), 6.6), layout="constrained")
-    figure.suptitle(
+    titled(
+        figure,
         "Regions of the gate (above) and answers (below), at the seed with the median accuracy",
-        x=0.01,
-        ha="left",
     )
     axes = figure.subplots(2, 1 + len(shown))
     _plane(axes[0, 0], region_of(grid()), "true regions", "Pastel1")
@@ -262,27 +230,16 @@ def regions(results: ContextsResults) -> Figure | None:
         speaker, answer = (
             results.at_the_end(method, "regions", what)[seed] for what in ("speaker", "answer")
         )
-        _plane(
-            axes[0, column],
-            speaker,
-            f"{LABELS[method].split(',')[0].split(':')[0]}: who speaks",
-            "Pastel1",
-        )
+        who = LABELS[method].split(",")[0].split(":")[0]
+        _plane(axes[0, column], speaker, f"{who}: who speaks", "Pastel1")
         _plane(axes[1, column], answer, f"accuracy {final[seed]:.3f}", "Set2")
     return figure
 
 
 def _plane(ax: Axes, values: np.ndarray, title: str, colours: str) -> None:
     top = 8 if colours == "Pastel1" else 7
-    ax.imshow(
-        values.reshape(GRID, GRID),
-        origin="lower",
-        extent=(-1, 1, -1, 1),
-        cmap=colours,
-        vmin=0,
-        vmax=top,
-        interpolation="nearest",
-    )
+    shown = {"origin": "lower", "extent": (-1, 1, -1, 1), "interpolation": "nearest"}
+    ax.imshow(values.reshape(GRID, GRID), cmap=colours, vmin=0, vmax=top, **shown)
     ax.axhline(0, color=plots.INK, linewidth=0.6, linestyle=":")
     ax.axvline(0, color=plots.INK, linewidth=0.6, linestyle=":")
     ax.set(xticks=[], yticks=[])

@@ -85,15 +85,8 @@ def _table(document: Document, results: ContextsResults, name: str) -> None:
             online = np.median(curve.online.mean(axis=1))
             played = "-" if np.isnan(online) or method == "experts-EM" else f"{online:.3f}"
             mark = " (best)" if curve.at == best.at else ""
-            rows.append(
-                [
-                    METHODS[method].about,
-                    curve.label + mark,
-                    f"{middle:.3f}",
-                    f"{low:.3f} to {high:.3f}",
-                    played,
-                ]
-            )
+            texts = [f"{middle:.3f}", f"{low:.3f} to {high:.3f}", played]
+            rows.append([METHODS[method].about, curve.label + mark, *texts])
     document.table(
         ["method", "setting", "test accuracy, median", "quartiles", "mean f of all rounds played"],
         rows,

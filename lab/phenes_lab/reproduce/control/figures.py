@@ -10,7 +10,7 @@ from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
 from phenes import plots
 from phenes.plots import INK, STYLE
-from phenes_lab.palette import AMBER, BLUE, GREEN, ORANGE, PINK, SKY
+from phenes_lab.palette import AMBER, BLUE, GREEN, ORANGE, PINK, SKY, band, titled
 from phenes_lab.reproduce.control.results import ControlResults, One
 from phenes_lab.reproduce.control.settings import RIVALS
 
@@ -49,10 +49,8 @@ def learning(results: ControlResults) -> Figure:
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(14, 5.4), layout="constrained")
         what = "mean policy, best actions" if s.by_mean_policy else "mean of the population"
-        figure.suptitle(
-            f"{s.environment}: {what}, mean and standard deviation of up to {s.seeds} seeds",
-            x=0.01,
-            ha="left",
+        titled(
+            figure, f"{s.environment}: {what}, mean and standard deviation of up to {s.seeds} seeds"
         )
         for ax, by in zip(
             figure.subplots(1, 3, sharey=True), ("generation", "episodes", "seconds"), strict=True
@@ -101,8 +99,8 @@ def _band(ax: Axes, runs: list[One], method: str, by: str, by_mean_policy: bool)
     grid = np.geomspace(min(x[0] for x, _ in drawn), max(x[-1] for x, _ in drawn), 200)
     values = np.array([np.interp(grid, x, y) for x, y in drawn])
     mean, std = values.mean(axis=0), values.std(axis=0)
-    ax.fill_between(grid, mean - std, mean + std, color=COLOURS[method], alpha=0.15, linewidth=0)
-    ax.plot(grid, mean, color=COLOURS[method], linewidth=1.8, label=LABELS[method])
+    style = {"linewidth": 1.8, "label": LABELS[method]}
+    band(ax, grid, mean - std, mean, mean + std, COLOURS[method], 0.15, **style)
 
 
 def signal(results: ControlResults) -> Figure:
@@ -114,24 +112,14 @@ def signal(results: ControlResults) -> Figure:
             if method in RIVALS:  # of which it is not known
                 continue
             longest = max(one.signal.size for one in runs)
-            padded = np.array(
-                [
-                    np.pad(one.signal, (0, longest - one.signal.size), constant_values=np.nan)
-                    for one in runs
-                ]
-            )
-            parts = [
-                part
-                for part in np.array_split(padded, min(20, longest), axis=1)
-                if np.isfinite(part).any()
-            ]
+            padded = np.full((len(runs), longest), np.nan)
+            for row, one in zip(padded, runs, strict=True):
+                row[: one.signal.size] = one.signal
+            split = np.array_split(padded, min(20, longest), axis=1)
+            parts = [part for part in split if np.isfinite(part).any()]
             edges = np.cumsum([0] + [part.shape[1] for part in parts])
-            ax.plot(
-                edges[:-1] + 1,
-                [np.nanmean(part) for part in parts],
-                color=COLOURS[method],
-                label=LABELS[method],
-            )
+            means = [np.nanmean(part) for part in parts]
+            ax.plot(edges[:-1] + 1, means, color=COLOURS[method], label=LABELS[method])
         ax.axhline(0, color="#bbbbbb", linewidth=0.8)
         ax.set(xlabel="generation", ylabel="|E g|² / E|g|²", ylim=(-0.1, 1.02))
         _in_decades(ax)

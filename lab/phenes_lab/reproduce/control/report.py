@@ -55,33 +55,16 @@ def _table(document: Document, results: ControlResults) -> None:
     rows = []
     for method, runs in results.runs.items():
         of = f"{results.reached(method)} of {len(runs)}"
-        medians = [
+        first, episodes, clock = (
             float(np.median([getattr(one, what) for one in runs]))
             for what in ("first", "episodes", "clock")
-        ]
-        each = float(np.mean([one.seconds[-1] / one.population.size for one in runs]))
-        value = plus_minus(*mean_se(results.values(method)))
-        rows.append(
-            [
-                method,
-                METHODS[method].about,
-                of,
-                *(count(m) for m in medians[:2]),
-                number(medians[2]),
-                value,
-                f"{1e3 * each:.0f}",
-            ]
         )
-    head = [
-        "method",
-        "what it is",
-        "reached",
-        "generations",
-        "episodes",
-        "seconds",
-        "return at the end",
-        "ms a generation",
-    ]
+        each = float(np.mean([one.seconds[-1] / one.population.size for one in runs]))
+        times = [count(first), count(episodes), number(clock)]
+        end = [plus_minus(*mean_se(results.values(method))), f"{1e3 * each:.0f}"]
+        rows.append([method, METHODS[method].about, of, *times, *end])
+    head = ["method", "what it is", "reached", "generations", "episodes", "seconds"]
+    head += ["return at the end", "ms a generation"]
     document.text(
         "Medians to the target over seeds; the return at the end is that of the mean policy on 100"
         " fresh episodes."

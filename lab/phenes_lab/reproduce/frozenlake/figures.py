@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
 from phenes import plots
+from phenes_lab import palette
 from phenes_lab.palette import AMBER, BLUE, GREEN, GREY, INK, ORANGE, PINK, SKY, SMALL, YELLOW
 from phenes_lab.reproduce.frozenlake.results import Curve, FrozenlakeResults, gain, optimum, signal
 from phenes_lab.reproduce.frozenlake.settings import LAST, VARIANCE
@@ -67,29 +68,23 @@ def _figure(
 ) -> tuple[Figure, Any]:
     s = results.settings
     figure = Figure(figsize=(4.6 * columns, height * rows + 0.4), layout="constrained")
-    figure.suptitle(f"{title} (N = {s.popsize}, {s.seeds} seeds)", x=0.01, ha="left")
+    palette.titled(figure, f"{title} (N = {s.popsize}, {s.seeds} seeds)")
     return figure, figure.subplots(rows, columns, squeeze=False)
 
 
 def _band(ax: Axes, x: np.ndarray, runs: np.ndarray, colour: Any, label: str, **style: Any) -> None:
     """Mean and standard deviation over seeds."""
     mean, std = runs.mean(axis=0), runs.std(axis=0)
-    ax.fill_between(x, np.maximum(mean - std, 0), mean + std, color=colour, alpha=0.15, linewidth=0)
-    ax.plot(x, mean, color=colour, label=label, **style)
+    low = np.maximum(mean - std, 0)
+    palette.band(ax, x, low, mean, mean + std, colour, 0.15, label=label, **style)
 
 
 def _learning(
     ax: Axes, curve: Curve, label: str, colour: Any = None, length: int | None = None, **style: Any
 ) -> None:
     runs = curve.value[:, :length]
-    _band(
-        ax,
-        np.arange(1, runs.shape[1] + 1),
-        runs,
-        COLOURS[curve.method] if colour is None else colour,
-        label,
-        **style,
-    )
+    colour = COLOURS[curve.method] if colour is None else colour
+    _band(ax, np.arange(1, runs.shape[1] + 1), runs, colour, label, **style)
 
 
 def _levels(ax: Axes, target: float, side: str = "right") -> None:
@@ -100,14 +95,9 @@ def _levels(ax: Axes, target: float, side: str = "right") -> None:
         (target, f"learnt: {target:g}", "top"),
     ):
         ax.axhline(level, color=INK, linewidth=0.8, linestyle=":")
-        ax.annotate(
-            name,
-            (0.01 if side == "left" else 1, level),
-            xycoords=("axes fraction", "data"),
-            ha=side,
-            va=where,
-            fontsize=8,
-        )
+        place = (0.01 if side == "left" else 1, level)
+        across = ("axes fraction", "data")
+        ax.annotate(name, place, xycoords=across, ha=side, va=where, fontsize=8)
     ax.set_ylim(-0.02, 0.82)
 
 
@@ -120,40 +110,25 @@ def main(results: FrozenlakeResults) -> Figure:
     )
     for method in results.among("ES", "PAES-SGD", "PAES", "default"):
         best = results.best(method)
-        _learning(
-            curves,
-            best,
-            f"{LABELS[method]} ({_short(best)})" if best.at else LABELS[method],
-            length=SHOWN,
-            linewidth=1.8,
-        )
+        label = f"{LABELS[method]} ({_short(best)})" if best.at else LABELS[method]
+        _learning(curves, best, label, length=SHOWN, linewidth=1.8)
     curves.set(title="(a) learning curves at the best setting", xlabel="generation", ylabel=VALUE)
     _levels(curves, results.settings.target)
     curves.legend(loc="lower right", fontsize=8.5, borderaxespad=0.2)
     for method in results.among("ES", "ES-softmax"):
         _sensitivity(spread, results.curves(method), "sigma", LABELS[method], COLOURS[method])
     for floor, colour in zip(results.settings.floors, (SKY, PINK, INK), strict=False):
-        _sensitivity(
-            total,
-            results.curves("PAES-SGD", floor=floor),
-            "total",
-            f"SGD on alpha, floor {floor:g}",
-            colour,
-        )
+        chosen = results.curves("PAES-SGD", floor=floor)
+        _sensitivity(total, chosen, "total", f"SGD on alpha, floor {floor:g}", colour)
     for method in results.among("PAES", "PAES-free"):
         colour = COLOURS[method] if method == "PAES" else "#B8A800"
-        _sensitivity(
-            total, results.curves(method), "total", LABELS[method].removeprefix("PAES, "), colour
-        )
+        label = LABELS[method].removeprefix("PAES, ")
+        _sensitivity(total, results.curves(method), "total", label, colour)
     spread.set(title=f"(b) ES: final value by σ, SGD {results.settings.rate:g}", xlabel="σ")
     total.set(title="(c) PAES: final value by S = Σ alpha", xlabel="S")
     for ax, ticks in ((spread, results.settings.sigmas), (total, results.settings.totals)):
-        ax.set(
-            xscale="log",
-            ylabel=f"mean of the last {LAST} generations",
-            xticks=ticks,
-            xticklabels=[f"{t:g}" for t in ticks],
-        )
+        ax.set(xscale="log", ylabel=f"mean of the last {LAST} generations")
+        ax.set(xticks=ticks, xticklabels=[f"{t:g}" for t in ticks])
         ax.xaxis.set_minor_locator(NullLocator())
         _levels(ax, results.settings.target, "left")
         ax.legend(loc="lower left" if ax is total else "lower right", fontsize=8.5)
@@ -202,22 +177,14 @@ def sweep(results: FrozenlakeResults) -> Figure:
         chosen = results.curves(method, **at)
         shades = matplotlib.colormaps["viridis"](np.linspace(0, 0.92, len(chosen)))
         for curve, shade in zip(chosen, shades, strict=True):
-            _learning(
-                ax,
-                curve,
-                f"{curve.at.get('sigma', curve.at.get('total')):g}",
-                colour=shade,
-                linewidth=1.5,
-            )
+            label = f"{curve.at.get('sigma', curve.at.get('total')):g}"
+            _learning(ax, curve, label, colour=shade, linewidth=1.5)
         ax.set(title=title, xlim=(0, settings.generations))
         _levels(ax, settings.target)
-        ax.legend(
-            ncols=2,
-            fontsize=8.5,
-            loc="upper right" if method == "ES-softmax" else "lower right",
-            bbox_to_anchor=(1, 0.82) if method == "ES-softmax" else (1, 0),
-            title="σ" if "ES" in method[:2] else "S",
-        )
+        above = method == "ES-softmax"
+        place = {"loc": "upper right" if above else "lower right"}
+        place |= {"bbox_to_anchor": (1, 0.82) if above else (1, 0)}
+        ax.legend(ncols=2, fontsize=8.5, title="σ" if "ES" in method[:2] else "S", **place)
     for ax in axes[-1]:
         ax.set_xlabel("generation")
     for ax in axes[:, 0]:
@@ -238,28 +205,19 @@ def clock(results: FrozenlakeResults) -> Figure:
     longest = max(results.per_generation(m) for m in methods) * min(
         SHOWN, results.settings.generations
     )
-    ax.set(
-        title="learning curves at the best setting",
-        xlabel="seconds",
-        ylabel=VALUE,
-        xlim=(0, longest),
-    )
+    ax.set(title="learning curves at the best setting", ylabel=VALUE)
+    ax.set(xlabel="seconds", xlim=(0, longest))
     _levels(ax, results.settings.target)
     ax.legend(loc="lower right", fontsize=8.5)
     for k, method in enumerate(methods):
         curve, each = results.best(method), 1e3 * results.per_generation(method)
         bars.barh(-k, each, color=COLOURS[method], height=0.6)
-        to = (
-            f"{curve.median_first * each / 1e3:.2g} s to {results.settings.target:g}"
-            if np.isfinite(curve.median_first)
-            else "never there"
-        )
+        to = "never there"
+        if np.isfinite(curve.median_first):
+            to = f"{curve.median_first * each / 1e3:.2g} s to {results.settings.target:g}"
         bars.text(each, -k, f" {each:.2f} ms, {to}", va="center", fontsize=9)
-    bars.set(
-        title="a generation; median time to learn",
-        xlabel="milliseconds",
-        yticks=[-k for k in range(len(methods))],
-    )
+    bars.set(title="a generation; median time to learn", xlabel="milliseconds")
+    bars.set_yticks([-k for k in range(len(methods))])
     bars.set_yticklabels([LABELS[m] for m in methods])
     bars.set_xlim(0, 1.75 * bars.get_xlim()[1])
     return figure
@@ -329,32 +287,18 @@ def estimators(results: FrozenlakeResults) -> Figure:
         best = results.best(method)
         runs = best.value[:, :SHOWN]
         name = LABELS.get(method, method)
-        ax.plot(
-            np.arange(1, runs.shape[1] + 1),
-            runs.mean(axis=0),
-            color=colours[method],
-            linewidth=1.8,
-            label=name,
-        )
+        generation = np.arange(1, runs.shape[1] + 1)
+        ax.plot(generation, runs.mean(axis=0), color=colours[method], linewidth=1.8, label=name)
         times = np.minimum(best.first, 1.15 * results.settings.generations)
-        dots.plot(
-            times,
-            np.full(times.size, -k) + np.linspace(-0.18, 0.18, times.size),
-            "o",
-            color=colours[method],
-            markersize=5,
-            alpha=0.8,
-        )
+        rows = np.full(times.size, -k) + np.linspace(-0.18, 0.18, times.size)
+        dots.plot(times, rows, "o", color=colours[method], markersize=5, alpha=0.8)
         dots.plot([np.median(times)] * 2, [-k - 0.32, -k + 0.32], color=INK, linewidth=2)
     ax.set(title="mean over seeds", xlabel="generation", ylabel=VALUE)
     _levels(ax, results.settings.target)
     ax.legend(loc="lower right", bbox_to_anchor=(1, 0.22), fontsize=8.5)
     dots.axvline(1.07 * results.settings.generations, color=INK, linewidth=0.8, linestyle=":")
-    dots.set(
-        xscale="log",
-        xlabel="generation (right of the line: never)",
-        yticks=[-k for k in range(len(methods))],
-    )
+    dots.set(xscale="log", xlabel="generation (right of the line: never)")
+    dots.set_yticks([-k for k in range(len(methods))])
     dots.set_title(f"first generation with {results.settings.target:g}, by seed")
     dots.set_yticklabels(
         [f"{LABELS.get(m, m)}\n{results.best(m).label}" for m in methods], fontsize=8.5

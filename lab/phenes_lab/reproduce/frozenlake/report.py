@@ -4,8 +4,6 @@ import math
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from phenes.rl.tabular.learners import START
 from phenes_lab.report import Document, finite, mean_se, number, plus_minus, summary_head
 from phenes_lab.reproduce.frozenlake.claims import claims
@@ -74,36 +72,21 @@ def _setting(document: Document, results: FrozenlakeResults) -> None:
 
 
 def _settings_of(document: Document, results: FrozenlakeResults, method: str) -> None:
+    head = ["setting", f"value, last {LAST}", "without limit", "actions drawn, at the end"]
+    head += ["first at the target", "seeds", "collapsed", "population, at the end"]
     rows = [_row(curve) for curve in results.curves(method)]
-    head = [
-        "setting",
-        f"value, last {LAST}",
-        "without limit",
-        "actions drawn, at the end",
-        "first at the target",
-        "seeds",
-        "collapsed",
-    ]
-    document.table([*head, "population, at the end", "weights 0, start"], rows)
+    document.table([*head, "weights 0, start"], rows)
 
 
 def _row(curve: Curve) -> list[str]:
     first = number(curve.median_first) if math.isfinite(curve.median_first) else "never"
-    unlimited = mean_se(curve.unlimited[:, -LAST:].mean(axis=1))
+    unlimited = curve.unlimited[:, -LAST:].mean(axis=1)
     population = float(curve.population[:, -LAST:].mean())
     start = float(curve.flat[:, :LAST].mean())
     counts = [f"{curve.reached} of {curve.first.size}", str(curve.collapsed)]
-    stochastic = plus_minus(*mean_se(curve.stochastic))
-    return [
-        curve.label or "-",
-        plus_minus(*mean_se(curve.final)),
-        plus_minus(*unlimited),
-        stochastic,
-        first,
-        *counts,
-        number(population),
-        number(start, 2),
-    ]
+    values = [plus_minus(*mean_se(v)) for v in (curve.final, unlimited, curve.stochastic)]
+    ends = [number(population), number(start, 2)]
+    return [curve.label or "-", *values, first, *counts, *ends]
 
 
 def _variances(document: Document, results: FrozenlakeResults) -> None:
@@ -143,12 +126,8 @@ def _times(document: Document, results: FrozenlakeResults) -> None:
         ["method", "ms a generation, alone", "ms, together", "runs", "seconds of compilation"], rows
     )
     document.sessions(results.sessions)
-    total = np.sum(
-        [
-            float(results.parts[m]["running"]) + float(results.parts[m]["compilation"])
-            for m in results.methods
-        ]
-    )
+    parts = [results.parts[method] for method in results.methods]
+    total = sum(float(part["running"]) + float(part["compilation"]) for part in parts)
     document.text(f"Computing and compiling, added up over processes: {total:.0f} seconds.")
 
 

@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 
 from phenes import plots
 from phenes.plots import INK, STYLE
+from phenes_lab.palette import titled
 from phenes_lab.reproduce.control.figures import COLOURS, LABELS, series
 from phenes_lab.reproduce.held_out_environments.results import HeldOutResults
 
@@ -20,24 +21,15 @@ def draw(results: HeldOutResults) -> Figure:
     with matplotlib.rc_context(STYLE):
         n = len(results.runs)
         picture = Figure(figsize=(4 * n, 4.2), layout="constrained")
-        picture.suptitle(
-            "Return of the mean policy with its best actions; each line is a seed",
-            x=0.01,
-            ha="left",
-        )
+        titled(picture, "Return of the mean policy with its best actions; each line is a seed")
         for ax, (env, methods) in zip(
             picture.subplots(1, n, squeeze=False)[0], results.runs.items(), strict=True
         ):
             for method, runs in methods.items():
                 for k, one in enumerate(runs):
                     x, y = series(one, "episodes", True)
-                    ax.plot(
-                        x,
-                        y,
-                        color=COLOURS[method],
-                        linewidth=1.4,
-                        label=LABELS[method] if k == 0 else None,
-                    )
+                    label = LABELS[method] if k == 0 else None
+                    ax.plot(x, y, color=COLOURS[method], linewidth=1.4, label=label)
             threshold = results.thresholds[env]
             if threshold is not None:
                 ax.axhline(threshold, color=INK, linestyle=":", linewidth=1, label="solved")

@@ -43,34 +43,14 @@ def _table(document: Document, results: HeldOutResults) -> None:
     for env, methods in results.runs.items():
         threshold = results.thresholds[env]
         for method, runs in methods.items():
-            ends, firsts = (
-                ", ".join(number(v, 4) for v in part)
-                for part in ([o.value for o in runs], [o.episodes for o in runs])
-            )
+            ends = ", ".join(number(one.value, 4) for one in runs)
+            firsts = ", ".join(number(one.episodes, 4) for one in runs)
             solved = "-" if threshold is None else f"{threshold:g}"
             seconds = ", ".join(f"{one.seconds[-1]:.0f}" for one in runs)
-            rows.append(
-                [
-                    env,
-                    method,
-                    ABOUT[method].about,
-                    str(results.settings.budget(env)),
-                    ends,
-                    solved,
-                    firsts,
-                    seconds,
-                ]
-            )
-    head = [
-        "environment",
-        "method",
-        "what it is",
-        "episodes",
-        "return at the end, by seed",
-        "solved at",
-        "episodes until then",
-        "seconds",
-    ]
+            budget = str(results.settings.budget(env))
+            rows.append([env, method, ABOUT[method].about, budget, ends, solved, firsts, seconds])
+    head = ["environment", "method", "what it is", "episodes", "return at the end, by seed"]
+    head += ["solved at", "episodes until then", "seconds"]
     document.table(head, rows)
 
 
