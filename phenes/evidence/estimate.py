@@ -1,5 +1,6 @@
-"""E f at a theta from observations: weights, a control variate, and an error that includes what the
-draws may have missed.
+"""E f at a theta from observations: weights, and a control variate.
+
+The error includes what the draws may have missed.
 """
 
 # SciPy ships no stubs
@@ -93,11 +94,11 @@ def fresh_weights(seen: Observations, law: Law) -> FloatArray:
 
 
 def balance_weights(seen: Observations, law: Law) -> FloatArray:
-    """p(x_i | theta) over the sum of p(x_i | theta_j) of the rows nearest in theta (balance
-    heuristic): their sum is one in expectation.
+    """Importance weights of the rows nearest in theta, by the balance heuristic.
 
-    The rows are chosen by what was intended, never by what came of it, so that the mixture is the
-    one they were drawn from. Draws at theta itself bound every weight by one over their number.
+    p(x_i | theta) over the sum of p(x_i | theta_j): their sum is one in expectation. The rows are
+    chosen by what was intended, never by what came of it, so that the mixture is the one they were
+    drawn from. Draws at theta itself bound every weight by one over their number.
     """
     if not law.weighs or not seen.count:
         return fresh_weights(seen, law)
@@ -138,8 +139,9 @@ def estimate(
 
 
 def _worth_a_look(distance: FloatArray, f: FloatArray, weights: FloatArray) -> BoolArray:
-    """Which rows a view is made of, [n] bool: all of short runs; of long ones the nearest, some of
-    all others, failures and extremes.
+    """Which rows a view is made of, [n].
+
+    All of short runs; of long ones the nearest, some of all others, failures and extremes.
     """
     if f.size <= MOST_ROWS:
         return np.ones(f.size, bool)
@@ -155,8 +157,9 @@ def _worth_a_look(distance: FloatArray, f: FloatArray, weights: FloatArray) -> B
 
 
 class _View:
-    """The observations from where theta is: whitened rows, values with failures at their price,
-    weights that sum to one.
+    """The observations from where theta is.
+
+    Whitened rows, values with failures at their price, weights that sum to one.
     """
 
     def __init__(self, seen: Observations, law: Law, price: float, weights: FloatArray):
@@ -175,16 +178,15 @@ class _View:
         self.nearness = self._nearness()
 
     def _nearness(self) -> FloatArray:
-        """How much of what is missed at a row may be missed here as well, [n]: all within reach of
-        as many draws, less further out.
+        """How much of what is missed at a row may be missed here as well, [n].
 
-        What is missed grows with the distance, for smooth functions like its square at least, so
-        that a row at twice the reach counts a quarter. What jumps still shows. (The fourth power,
-        which a quadratic leaves, gave intervals a quarter to a half narrower where f is smooth, and
-        1.5 instead of 1.1 % of successes that were off by three standard errors.) Beyond the
-        horizon f is another: rows of the first steps and of restarts, whose values may be larger by
-        any factor, say nothing. The more draws there are, the better is known where jumps begin,
-        and the nearer is the horizon.
+        All within reach of as many draws, less further out. What is missed grows with the distance,
+        for smooth functions like its square at least, so that a row at twice the reach counts a
+        quarter. What jumps still shows. (The fourth power, which a quadratic leaves, gave intervals
+        a quarter to a half narrower where f is smooth, and 1.5 instead of 1.1 % of successes that
+        were off by three standard errors.) Beyond the horizon f is another: rows of the first steps
+        and of restarts, whose values may be larger by any factor, say nothing. The more draws there
+        are, the better is known where jumps begin, and the nearer is the horizon.
         """
         # what varies is f, everywhere: as near as the rows that a model would be made of
         if not self.law.noisy.any():
@@ -274,8 +276,9 @@ class _View:
 
 @dataclass(frozen=True)
 class _Control:
-    """A quadratic by least squares. values [n]: for each row, the estimate of E f that it gives
-    with the model fitted to all others.
+    """A quadratic by least squares.
+
+    values [n]: for each row, the estimate of E f that it gives with the model fitted to all others.
     """
 
     name: str
@@ -286,8 +289,10 @@ class _Control:
 
 
 def _control(view: _View, rows: BoolArray, crossed: bool) -> "_Control | None":
-    """Leave one out in closed form: beta without row i is beta - G a_i r_i with r_i = e_i / (1 -
-    h_i) and G the inverse Gram matrix.
+    """Leave one out in closed form.
+
+    Without row i beta is beta - G a_i r_i, with r_i = e_i / (1 - h_i) and G the inverse Gram
+    matrix.
     """
     a_all = design(view.z, crossed)
     a, f = a_all[rows], view.f[rows]
@@ -319,8 +324,9 @@ def _control(view: _View, rows: BoolArray, crossed: bool) -> "_Control | None":
 
 
 def _expectation(law: Law, beta: FloatArray, crossed: bool) -> tuple[FloatArray, float]:
-    """Expected features under the law, and the standard error of the model's expectation by what
-    the law is known from.
+    """Expected features under the law, and the standard error of the model's expectation.
+
+    The error is that of the law, where it is known by draws only.
     """
     if not law.exact:
         features = design(law.draws, crossed)

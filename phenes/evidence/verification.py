@@ -1,9 +1,9 @@
-"""The end of a run: a race between the proposal of the search and its closest rivals, and so fresh
-draws at the winner.
+"""The end of a run: a race between the proposal of the search and its closest rivals.
 
-Draws are made in rounds, each where the evidence is best by then. A failure or a jump at the leader
-lets another lead; the start gets draws while it is not surely beaten and they would tell. Rows
-belong to a candidate by their theta, so that they may come in any order.
+The winner has fresh draws by then. Draws are made in rounds, each where the evidence is best by
+then. A failure or a jump at the leader lets another lead; the start gets draws while it is not
+surely beaten and they would tell. Rows belong to a candidate by their theta, so that they may come
+in any order.
 """
 
 # SciPy ships no stubs
@@ -115,8 +115,9 @@ class Verification(_Spending):
             self._round()
 
     def _round(self) -> None:
-        """Where the next draws go: to the start or to an unknown rival if that may change the
-        answer, else to the leader.
+        """Where the next draws go.
+
+        To the start or to an unknown rival if that may change the answer, else to the leader.
         """
         known = [self.evidence(theta) for theta in self.entrants]
         leader = _leader(known, _index)
@@ -148,10 +149,10 @@ class Verification(_Spending):
 
 
 def _leader(known: list[Estimate], value: Callable[[Estimate], float]) -> Estimate:
-    """The one of least value; the first, which the search proposes, unless that is more than two
-    standard errors better.
+    """The one of least value, if it beats the first by two standard errors; else the first.
 
-    What evaluations cannot tell apart the model of the search often can.
+    The first is what the search proposes. What evaluations cannot tell apart the model of the
+    search often can.
     """
     best = min(known, key=value)
     return (
@@ -167,8 +168,9 @@ def _index(known: Estimate) -> float:
 
 
 def _blur(known: Estimate, other: Estimate) -> float:
-    """Standard error with the small-sample quantile of one standard deviation; a single draw is
-    taken to spread like those of the other.
+    """Standard error with the small-sample quantile of one standard deviation.
+
+    A single draw is taken to spread like those of the other.
     """
     alone = not np.isfinite(known.spread)
     if alone and not np.isfinite(other.spread):
@@ -184,8 +186,9 @@ def _blur(known: Estimate, other: Estimate) -> float:
 
 @dataclass
 class Repeats(_Spending):
-    """Without noise: the mean of the search once, which may be better than any sample, then the
-    best point again and again.
+    """The verification without noise: the mean of the search once, then the best point again.
+
+    The mean may be better than any sample.
     """
 
     proposal: FloatArray
@@ -208,8 +211,9 @@ class Repeats(_Spending):
 
 
 def surely_beats(a: Estimate, b: Estimate) -> bool:
-    """Is E f lower at a by one joint standard error, though the next draw at a were as bad, and
-    that at b as good, as any that is near?
+    """Is E f lower at a by one joint standard error, whatever the next draw shows?
+
+    Though the next draw at a were as bad, and that at b as good, as any that is near.
     """
     if not np.isfinite(a.fun):
         return False
@@ -219,18 +223,19 @@ def surely_beats(a: Estimate, b: Estimate) -> bool:
 
 
 def beats(a: Estimate, b: Estimate) -> bool:
-    """Surely; or, where both are well known and not to be told apart, by what is expected if each
-    meets its worst neighbour once more.
+    """Surely; or by what is expected, where both are well known and not to be told apart.
+
+    That is, if each meets its worst neighbour once more.
     """
     known = min(a.draws, b.draws) >= WELL_KNOWN
     return surely_beats(a, b) or (known and a.fun + a.unseen < b.fun + b.unseen)
 
 
 def decide(known: list[Estimate], start: Estimate) -> Estimate:
-    """The candidate with the lowest upper bound among those that beat the start, mostly work, and
-    have half as many draws as any.
+    """The candidate with the lowest upper bound among those that beat the start.
 
-    known: what the search proposed last comes first.
+    And mostly work, and have half as many draws as any. known: what the search proposed last comes
+    first.
     """
     works = [each for each in known if each.share <= MOST_FAILING]
     most = max((each.draws for each in works), default=0)

@@ -1,6 +1,4 @@
-"""The noise as the measurements show it: learnt from x - theta, or held against what was
-declared.
-"""
+"""The noise as measurements show it: learnt from x - theta, or held against the declaration."""
 
 # SciPy ships no stubs
 # pyright: reportMissingTypeStubs=false
@@ -48,9 +46,7 @@ class Learnt(NamedTuple):
 
 
 class Residuals:
-    """Running sums of x - theta: each coordinate wherever it was measured, products where all of
-    them were.
-    """
+    """Running sums of x - theta, and of products where all coordinates were measured."""
 
     def __init__(self, dim: int):
         self.single, self.sum, self.square = np.zeros(dim), np.zeros(dim), np.zeros(dim)
@@ -81,8 +77,9 @@ class Residuals:
         return np.maximum(self.square / np.maximum(self.single, 1) - self.mean() ** 2, 0.0)
 
     def learn(self) -> Learnt:
-        """The simplest of isotropic, diagonal and low-rank that the data do not contradict (BIC); a
-        bias only where it shows.
+        """The simplest of isotropic, diagonal and low-rank that fits, by BIC.
+
+        With a bias only where it shows.
         """
         n, seen, var = max(self.samples, 1), self.single > 1, self.variances()
         bias = self.mean()
@@ -126,8 +123,9 @@ class Residuals:
 
 
 def misfit(residuals: Residuals, expected_bias: FloatArray, expected_var: FloatArray) -> str | None:
-    """One sentence if the residuals contradict the declared Gaussian noise, at one chance in a
-    million for all coordinates together.
+    """One sentence if the residuals contradict the declared Gaussian noise.
+
+    At one chance in a million for all coordinates together.
     """
     n = np.maximum(residuals.single, 2)
     judged = (residuals.single >= 30) & ((expected_var > 0) | (residuals.variances() > 0))

@@ -1,5 +1,6 @@
-"""Which theta is recommended, and what is claimed of it: observations, the verification at the end
-of the budget, the verdict.
+"""Which theta is recommended, and what is claimed of it.
+
+Observations, the verification at the end of the budget, and the claim.
 """
 
 from collections.abc import Callable
@@ -83,9 +84,7 @@ class Trust:
         return self.seen.price(self.early)
 
     def reserve(self, budget: int, wanted: int | None, popsize: int | None) -> int:
-        """Evaluations that are kept for the end; whole batches where the user's population is
-        one.
-        """
+        """Evaluations that are kept for the end; whole batches of the user's population."""
         if wanted is not None:
             return min(wanted, budget - 1)
         if self.exact:
@@ -120,11 +119,10 @@ class Trust:
                 self.noisy_values |= bool(finite.size > 1 and np.ptp(finite) > 0)
 
     def repeats(self, most: int) -> FloatArray:
-        """Rows [k, d] that were evaluated before, once, if f has no noise as far as is known but
-        few values: are they chance?
+        """Rows [k, d] to evaluate again, once, where f seems exact but takes few values.
 
-        Two evaluations of a coin agree half of the time. The best point is the luckiest, if it was
-        luck.
+        Are these chance? Two evaluations of a coin agree half of the time. The best point is the
+        luckiest, if it was luck.
         """
         if (
             self._questioned
@@ -199,8 +197,9 @@ class Trust:
         path: FloatArray,
         inside: Callable[[FloatArray], FloatArray],
     ) -> list[FloatArray]:
-        """Places that are ranked below the upper bound of the leader, a standard deviation apart
-        from all entrants and each other.
+        """Theta that are ranked below the upper bound of the leader.
+
+        A standard deviation apart from all entrants and each other.
         """
         law, f = self.law(leader.theta), self.seen.f
         good = np.flatnonzero(np.isfinite(f))

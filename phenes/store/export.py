@@ -1,6 +1,4 @@
-"""The evaluations of a run as a table for other programs: CSV, NumPy or Parquet, by the ending of
-the file.
-"""
+"""The evaluations of a run as a table for other programs: CSV, NumPy or Parquet."""
 
 import csv
 import os

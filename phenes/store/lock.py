@@ -1,5 +1,6 @@
-"""One writer for each run: an advisory lock beside the file, which the system lets go when its
-process ends, however it ends.
+"""One writer for each run: an advisory lock beside the file.
+
+The system lets it go when its process ends, however it ends.
 """
 
 import contextlib

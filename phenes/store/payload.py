@@ -1,5 +1,6 @@
-"""Arrays as bytes and back. Never pickled objects: a file from elsewhere must not be able to run
-code.
+"""Arrays as bytes and back.
+
+Never pickled objects: a file from elsewhere must not be able to run code.
 """
 
 import io
