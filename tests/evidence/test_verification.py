@@ -4,9 +4,6 @@ import numpy as np
 import pytest
 
 from phenes.evidence.estimate import Estimate
-from phenes.evidence.law import gaussian_law
-from phenes.evidence.observations import Observations
-from phenes.evidence.ranking import rank
 from phenes.evidence.verification import Repeats, Verification, decide, surely_beats
 
 START, PROPOSAL, RIVAL = np.zeros(2), np.ones(2), np.full(2, 2.0)
@@ -135,21 +132,3 @@ def test_repeats_take_the_mean_and_then_the_best():
     np.testing.assert_array_equal(v.ask(2), np.tile(RIVAL, (2, 1)))
     v.told(np.tile(RIVAL, (2, 1)))
     assert v.done
-
-
-def test_ranking_orders_by_what_was_seen_nearby_and_not_by_luck():
-    """A bowl with scrap in its middle: the best sample lies beside the hole, and its surroundings
-    count.
-    """
-    rng = np.random.default_rng(0)
-    theta = rng.uniform(-2, 2, (300, 2))
-    x = theta + 0.2 * rng.standard_normal(theta.shape)
-    radius = np.linalg.norm(x, axis=1)
-    seen = Observations(2)
-    seen.add(theta, x, x, np.where(radius < 0.5, np.nan, radius**2))
-    lucky = int(np.nanargmin(seen.f))
-    law = gaussian_law(np.zeros(2), np.zeros(2), np.full(2, 0.04), scale=np.ones(2))
-    pool = np.array([x[lucky], [1.0, 0.0], [1.9, 0.0], [50.0, 0.0]])
-    bound = rank(seen, law, 8.0, pool, np.array([lucky, -1, -1, -1]))
-    assert np.argmin(bound) == 1
-    assert bound[3] > bound[1]
