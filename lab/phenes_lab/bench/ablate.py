@@ -45,6 +45,10 @@ class Case(NamedTuple):
         return float(min(found))
 
 
+def _sphere(x: np.ndarray) -> np.ndarray:
+    return np.sum((x - 0.3) ** 2, axis=1)
+
+
 def _ellipsoid(x: np.ndarray) -> np.ndarray:
     return np.sum(np.logspace(0, 3, x.shape[1]) * (x - 0.3) ** 2, axis=1)
 
@@ -85,6 +89,11 @@ def _walled(x: np.ndarray) -> np.ndarray:
     return np.where(x[:, 0] > 0.6, np.nan, _ellipsoid(x))
 
 
+def _island(x: np.ndarray) -> np.ndarray:
+    """Fails further than 1 from the optimum; most starts are outside."""
+    return np.where(_sphere(x) > 1, np.nan, _ellipsoid(x))
+
+
 def _stairs(x: np.ndarray) -> np.ndarray:
     return np.sum(np.floor(20 * np.abs(x)), axis=1)
 
@@ -95,8 +104,10 @@ CASES = {
     "kinks-noise": Case(_kinks, _smooth_kinks, 10, 0.1),
     "rosenbrock-noise": Case(_rosenbrock, _smooth_rosenbrock, 10, 0.05),
     "rastrigin-noise": Case(_rastrigin, _smooth_rastrigin, 3, 0.05),
-    "ellipsoid-noisy-values": Case(_ellipsoid, _ellipsoid, 5, value_noise=1.0),
+    "rastrigin-exact": Case(_rastrigin, _rastrigin, 3),
+    "sphere-noisy-values": Case(_sphere, _sphere, 5, value_noise=0.1),
     "ellipsoid-wall": Case(_walled, _ellipsoid, 4, 0.05),
+    "ellipsoid-island": Case(_island, _ellipsoid, 8),
     "stairs-exact": Case(_stairs, _stairs, 4),
 }
 
@@ -119,8 +130,7 @@ class AblateSettings(Checked):
 
     @classmethod
     def quick(cls) -> "AblateSettings":
-        cases = ("ellipsoid-noise", "rastrigin-noise", "ellipsoid-noisy-values")
-        return cls(cases=cases, seeds=5, budget=150)
+        return cls(cases=("ellipsoid-noise", "rastrigin-exact", "sphere-noisy-values"), seeds=3)
 
 
 @dataclass(frozen=True)
