@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from phenes.execution import Evaluate
-from phenes_lab.bench.endurance.engines import engine, there
+from phenes_lab.bench.endurance.backends import engine, there
 from phenes_lab.driver import Progress, silent
 from phenes_lab.report import rich_table, rows_as_json
 

@@ -84,8 +84,8 @@ def _gymnasium(settings: TabularSpeedSettings, name: str) -> float:
 
 
 def _compiled(settings: TabularSpeedSettings, name: str, popsize: int) -> tuple[float, float]:
-    """Microseconds a step that was taken (lanes that wait for the longest episode are not counted
-    as steps), and steps an episode.
+    """Microseconds a step that was taken (not of waiting for the longest episode), and steps an
+    episode.
     """
     from phenes.rl import tabular
 

@@ -16,7 +16,7 @@ from phenes._extras import install_hint
 from phenes.store import Store
 from phenes.store.export import generations
 from phenes_lab import driver
-from phenes_lab.bench.endurance.engines import engine, there
+from phenes_lab.bench.endurance.backends import engine, there
 from phenes_lab.bench.endurance.kill_test.program import born, name, solve
 from phenes_lab.bench.endurance.kill_test.report import write
 from phenes_lab.bench.endurance.kill_test.settings import KillTestSettings, Round, Seen

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from phenes_lab.bench.endurance.engines import NAMES
+from phenes_lab.bench.endurance.backends import NAMES
 from phenes_lab.settings import Checked
 
 
