@@ -1,6 +1,4 @@
-"""Double precision, and no silent promotion of ranks or dtypes: what is not written down is an
-error here.
-"""
+"""Double precision, checked shapes, and no silent promotion of ranks or dtypes."""
 
 import gc
 import os
@@ -16,7 +14,13 @@ os.environ.setdefault(
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import jax
+import jaxtyping
 import pytest
+
+from tests.shapes import MODULES
+
+# before phenes is imported: every annotated shape of the core is checked
+jaxtyping.install_import_hook(MODULES, "tests.shapes.shapes_only")
 
 jax.config.update("jax_enable_x64", True)
 jax.config.update("jax_numpy_rank_promotion", "raise")

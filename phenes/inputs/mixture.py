@@ -49,10 +49,11 @@ class GaussianMixtureNoise(eqx.Module):
         self,
         weights: ArrayLike,
         scales: Sequence[ArrayLike | Covariance],
-        biases: Sequence[ArrayLike] | Float[Array, "k d"] | None = None,
+        biases: ArrayLike | None = None,
     ):
         shares = _arrays.positive("weights", weights)
-        lengths = {len(scales), len(scales if biases is None else biases)}
+        centres = None if biases is None else _arrays.as_float("biases", biases)
+        lengths = {len(scales), len(scales if centres is None else centres)}
         if shares.ndim != 1 or lengths != {shares.size}:
             raise ValueError(
                 f"weights, scales and biases must be of one length, got {shares.shape} and"
@@ -60,7 +61,7 @@ class GaussianMixtureNoise(eqx.Module):
             )
         self.log_weight = jnp.log(shares / jnp.sum(shares))
         laws = [
-            GaussianNoise(scale, None if biases is None else biases[k])
+            GaussianNoise(scale, None if centres is None else centres[k])
             for k, scale in enumerate(scales)
         ]
         try:

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 from jax import lax
 from jax.flatten_util import ravel_pytree
 from jax.scipy.special import betaln, digamma, gammaln, polygamma
-from jaxtyping import Array, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Float, Int, Key, PRNGKeyArray
 from numpy.typing import ArrayLike
 
 from phenes import _arrays, _validate
@@ -70,7 +70,7 @@ class Beta(eqx.Module):
         """Expected probability a / (a + b)."""
         return jax.nn.sigmoid(self.log_a - self.log_b)
 
-    def draw(self, key: PRNGKeyArray, n: int) -> PRNGKeyArray:
+    def draw(self, key: PRNGKeyArray, n: int) -> Key[Array, " n"]:
         """Random bits of n individuals."""
         return jax.random.split(key, n)
 
@@ -148,7 +148,7 @@ class Gamma(eqx.Module):
         """Expected rate k / b."""
         return jnp.exp(self.log_k - self.log_b)
 
-    def draw(self, key: PRNGKeyArray, n: int) -> PRNGKeyArray:
+    def draw(self, key: PRNGKeyArray, n: int) -> Key[Array, " n"]:
         """Random bits of n individuals."""
         return jax.random.split(key, n)
 
@@ -286,7 +286,7 @@ class Conjugate(eqx.Module):
         exponent = jnp.where(finite, nu * inner + jnp.log(jnp.cosh(t)), -jnp.inf)
         return jax.nn.logsumexp(exponent) + jnp.log(width * (t[1] - t[0]))
 
-    def draw(self, key: PRNGKeyArray, n: int) -> PRNGKeyArray:
+    def draw(self, key: PRNGKeyArray, n: int) -> Key[Array, " n"]:
         """Random bits of n individuals."""
         return jax.random.split(key, n)
 

@@ -7,7 +7,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jax.scipy.special import digamma, gammaln, polygamma
-from jaxtyping import Array, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Float, Int, Key, PRNGKeyArray
 from numpy.typing import ArrayLike
 
 from phenes import _arrays
@@ -61,7 +61,7 @@ class Dirichlet(eqx.Module):
         """E[pi] = alpha / sum alpha."""
         return jax.nn.softmax(self.log_alpha, axis=-1)
 
-    def draw(self, key: PRNGKeyArray, n: int) -> PRNGKeyArray:
+    def draw(self, key: PRNGKeyArray, n: int) -> Key[Array, " n"]:
         """Random bits of n individuals."""
         return jax.random.split(key, n)
 

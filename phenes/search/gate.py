@@ -7,7 +7,7 @@ from typing import NamedTuple, Self
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Float, Int, Key, PRNGKeyArray
 
 from phenes import _validate
 from phenes._trees import shifted, take
@@ -70,7 +70,7 @@ class Gate(eqx.Module):
             "contexts", contexts, "lambda key: jax.random.normal(key, (4,))"
         )
 
-    def draw(self, key: PRNGKeyArray, n: int) -> tuple[Tree, PRNGKeyArray]:
+    def draw(self, key: PRNGKeyArray, n: int) -> tuple[Tree, Key[Array, " n"]]:
         """Contexts and random bits of n individuals."""
         where, which = jax.random.split(key)
         return jax.vmap(self.contexts)(jax.random.split(where, n)), jax.random.split(which, n)
