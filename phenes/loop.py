@@ -59,14 +59,14 @@ class OIU(eqx.Module):
         """Axes before those of one x: individuals, and repeats where p has them."""
         return 2 if isinstance(self.p, HasRepeats) else 1
 
-    def realise(self, key: PRNGKeyArray, generation: Int[Array, ""], batch: Batch) -> Batch:
+    def realise(self, key: PRNGKeyArray, generation: Int[Array, ""] | int, batch: Batch) -> Batch:
         """Draw what becomes of a population, x_i ~ p_theta_i.
 
         Parameters
         ----------
         key : key
             Of the run.
-        generation : integer array, shape []
+        generation : int, or integer array of shape []
             Its number.
         batch : Batch
             With theta.

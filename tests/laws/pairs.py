@@ -347,7 +347,8 @@ PAIRS = MARGINAL_PAIRS + NO_MARGINAL_PAIRS
 # left to `make laws` for the most part: the same input law under another q, or the same formula
 # with other numbers
 AGAIN = {
-    *("diagonal-lowrank", "repeated-exponential"),
+    # full-linear has a bias too
+    *("full-bias", "diagonal-lowrank", "repeated-exponential"),
     *(
         "full-scalar",
         "full-vector",

@@ -23,12 +23,15 @@ CHUNKS = 1000 if WHOLE else 50
 MANY = max(CHUNKS, 200)  # enough to see a wrong formula fail
 
 
-# compilers would take most of the time of these tests: what runs once is not optimised, what runs
-# for a million individuals a little
+# compilers would take most of the time of these tests: only what runs for a million individuals is
+# optimised, and that a little
 ONCE = {"xla_backend_optimization_level": 0, "xla_cpu_use_fusion_emitters": False}
 often = functools.partial(
     jax.jit,
-    compiler_options={"xla_backend_optimization_level": 1, "xla_cpu_use_fusion_emitters": False},
+    compiler_options={
+        "xla_backend_optimization_level": int(WHOLE),
+        "xla_cpu_use_fusion_emitters": False,
+    },
 )
 
 
