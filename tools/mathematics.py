@@ -9,6 +9,7 @@ change that they passed with.
 """
 
 import ast
+import functools
 import hashlib
 import sys
 from pathlib import Path
@@ -55,6 +56,7 @@ def digest(root: Path = ROOT) -> str:
     return whole.hexdigest()
 
 
+@functools.cache
 def bare(source: str) -> str:
     """The code without comments and docstrings."""
     tree = ast.parse(source)
