@@ -194,6 +194,17 @@ def cycle(tree: dict[str, str]) -> list[str]:
     return next((found for name in sorted(graph) if (found := visit(name, []))), [])
 
 
+def nested(tree: dict[str, str]) -> list[Use]:
+    """Conditional expressions inside conditional expressions: four decisions in a line."""
+    return [
+        Use(by, by, None, node.lineno)
+        for by, source in tree.items()
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.IfExp)
+        if any(isinstance(part, ast.IfExp) for part in (node.test, node.body, node.orelse))
+    ]
+
+
 # Rooms of which every module has a test file of its name, or a line in docs/architecture.md.
 CORE = {
     "adaptive",

@@ -14,6 +14,7 @@ RULES = {
     for rule in (
         architecture.facade,
         architecture.laboratory,
+        architecture.nested,
         architecture.private,
         architecture.strangers,
         architecture.upward,
@@ -93,6 +94,10 @@ BAD = {
         {"phenes.search": "from phenes_lab.driver import run"},
         {"phenes.cli": "def late():\n    import phenes_lab"},
     ],
+    "nested": [
+        {"phenes.search": "a = 1 if b else 2 if c else 3"},
+        {"phenes.search": "a = (1 if b else 2) if c else 3"},
+    ],
     "private": [
         {"phenes.search": "from phenes.checks import _settle", "phenes.checks": ""},
         {"phenes.search.a": "from phenes.search.b import _settle", "phenes.search.b": ""},
@@ -119,7 +124,7 @@ GOOD = {
     "phenes.search.a": "from .b import public\nfrom phenes._version import __version__",
     "phenes.search.b": "",
     "phenes._version": "",
-    "phenes.cli": "import typer",
+    "phenes.cli": "import typer\na = 1 if b else 2",
 }
 
 
