@@ -101,7 +101,11 @@ class ByTrajectory(eqx.Module):
 
     @abc.abstractmethod
     def scores(
-        self, p: Any, q: IsotropicGaussian, batch: Batch, weight: Float[Array, "n t"] | None = None
+        self,
+        p: Trajectories,
+        q: IsotropicGaussian,
+        batch: Batch,
+        weight: Float[Array, "n t"] | None = None,
     ) -> Float[Array, "n d"]:
         """The score of each individual.
 
@@ -123,7 +127,7 @@ class ByTrajectory(eqx.Module):
         """
 
     def contributions(
-        self, p: Any, q: IsotropicGaussian, batch: Batch, w: Float[Array, " n"]
+        self, p: Trajectories, q: IsotropicGaussian, batch: Batch, w: Float[Array, " n"]
     ) -> Float[Array, "n d"]:
         """What each individual contributes, w_i s_i; the gradient is their mean.
 
@@ -151,7 +155,7 @@ class ByTrajectory(eqx.Module):
         )
 
     def advance(
-        self, p: Any, q: IsotropicGaussian, batch: Batch, w: Float[Array, " n"]
+        self, p: Trajectories, q: IsotropicGaussian, batch: Batch, w: Float[Array, " n"]
     ) -> "tuple[Float[Array, 'n d'], ByTrajectory]":
         """What the individuals contribute, and the estimator after this generation.
 
@@ -173,7 +177,7 @@ class ByTrajectory(eqx.Module):
         """
         return self.contributions(p, q, batch, w), self
 
-    def __call__(self, p: Any, q: Q, batch: Batch, w: Float[Array, " n"]) -> Q:
+    def __call__(self, p: Trajectories, q: Q, batch: Batch, w: Float[Array, " n"]) -> Q:
         _validate.family(q, q, IsotropicGaussian, "gradient on trajectories")
         return gradient(q, self.contributions(p, q, batch, w))
 
@@ -182,15 +186,15 @@ class LearningByTrajectory(ByTrajectory):
     """An estimator on trajectories that learns from past generations, a `LearningEstimator`."""
 
     @abc.abstractmethod
-    def start(self, p: Any, q: IsotropicGaussian, batch: Batch) -> Self:
+    def start(self, p: Trajectories, q: IsotropicGaussian, batch: Batch) -> Self:
         """With room for what it is going to learn; batch has shapes only."""
 
     @abc.abstractmethod
-    def observe(self, p: Any, q: IsotropicGaussian, batch: Batch) -> Self:
+    def observe(self, p: Trajectories, q: IsotropicGaussian, batch: Batch) -> Self:
         """With what it has learnt from a generation whose gradient has been taken."""
 
     def advance(
-        self, p: Any, q: IsotropicGaussian, batch: Batch, w: Float[Array, " n"]
+        self, p: Trajectories, q: IsotropicGaussian, batch: Batch, w: Float[Array, " n"]
     ) -> "tuple[Float[Array, 'n d'], LearningByTrajectory]":
         """What the individuals contribute, and the estimator that has learnt from them.
 
@@ -212,13 +216,15 @@ class LearningByTrajectory(ByTrajectory):
         """
         return self.contributions(p, q, batch, w), self.observe(p, q, batch)
 
-    def step(self, p: Any, q: Q, batch: Batch, w: Float[Array, " n"]) -> tuple[Q, Self]:
+    def step(self, p: Trajectories, q: Q, batch: Batch, w: Float[Array, " n"]) -> tuple[Q, Self]:
         """The gradient with what was known before, and the estimator after this generation."""
         each, after = self.advance(p, q, batch, w)
         return gradient(q, each), after  # pyright: ignore[reportReturnType]
 
 
-def started(estimator: ByTrajectory, p: Any, q: IsotropicGaussian, batch: Batch) -> ByTrajectory:
+def started(
+    estimator: ByTrajectory, p: Trajectories, q: IsotropicGaussian, batch: Batch
+) -> ByTrajectory:
     """Ready for the first generation, whether it learns or not."""
     if isinstance(estimator, LearningByTrajectory):
         return estimator.start(p, q, batch)

@@ -18,7 +18,13 @@ from phenes.batch import Batch
 from phenes.rl.policies import Normaliser
 from phenes.rl.rollouts.trajectory import Trajectory, to_go
 from phenes.rl.trajectories._linear_algebra import along
-from phenes.rl.trajectories.base import ByTrajectory, LearningByTrajectory, individually, started
+from phenes.rl.trajectories.base import (
+    ByTrajectory,
+    LearningByTrajectory,
+    Trajectories,
+    individually,
+    started,
+)
 from phenes.search.gaussian import IsotropicGaussian
 
 FEATURES = 64  # random tanh units, beside the observation itself, its squares and the time
@@ -105,11 +111,11 @@ class Credited(LearningByTrajectory):
     value: Value | None = None
     size: Float[Array, ""] | None = eqx.field(default=None, repr=False)
 
-    def start(self, p: Any, q: IsotropicGaussian, batch: Batch) -> "Credited":
+    def start(self, p: Trajectories, q: IsotropicGaussian, batch: Batch) -> "Credited":
         inner = started(self.estimator, p, q, batch)
         return self._with(inner, Value.start(batch.x.obs.shape[-1], q.mean.dtype))
 
-    def observe(self, p: Any, q: IsotropicGaussian, batch: Batch) -> "Credited":
+    def observe(self, p: Trajectories, q: IsotropicGaussian, batch: Batch) -> "Credited":
         """Learn from a generation, after its gradient was taken."""
         inner = self.estimator
         if isinstance(inner, LearningByTrajectory):
@@ -131,7 +137,7 @@ class Credited(LearningByTrajectory):
         """
         return self._with(self.estimator, self._learnt(sums))
 
-    def sums(self, p: Any, q: IsotropicGaussian, batch: Batch) -> Sums:
+    def sums(self, p: Trajectories, q: IsotropicGaussian, batch: Batch) -> Sums:
         """What has to be known of a population to learn from it.
 
         Parameters
@@ -173,7 +179,7 @@ class Credited(LearningByTrajectory):
         )
         return jax.tree.map(lambda a, b: jnp.where(good, a, b), new, value)
 
-    def weights(self, p: Any, x: Trajectory) -> Float[Array, "n t"]:
+    def weights(self, p: Trajectories, x: Trajectory) -> Float[Array, "n t"]:
         """The weight of each step.
 
         Parameters
@@ -197,7 +203,7 @@ class Credited(LearningByTrajectory):
         )
         return advantage / jnp.where(size > 0, size, 1.0)
 
-    def _advantage(self, p: Any, x: Trajectory) -> Float[Array, "n t"]:
+    def _advantage(self, p: Trajectories, x: Trajectory) -> Float[Array, "n t"]:
         value = self._value()
         coefficients = value.fitted()
         dtype = coefficients.dtype
@@ -208,14 +214,18 @@ class Credited(LearningByTrajectory):
         return jnp.where(jnp.isfinite(advantage), advantage, 0.0)
 
     def scores(
-        self, p: Any, q: IsotropicGaussian, batch: Batch, weight: Float[Array, "n t"] | None = None
+        self,
+        p: Trajectories,
+        q: IsotropicGaussian,
+        batch: Batch,
+        weight: Float[Array, "n t"] | None = None,
     ) -> Float[Array, "n d"]:
         return self.estimator.scores(
             p, q, batch, self.weights(p, batch.x) if weight is None else weight
         )
 
     def contributions(
-        self, p: Any, q: IsotropicGaussian, batch: Batch, w: Float[Array, " n"]
+        self, p: Trajectories, q: IsotropicGaussian, batch: Batch, w: Float[Array, " n"]
     ) -> Float[Array, "n d"]:
         # the steps have their own weights; those of the population are not used
         weight = self.weights(p, batch.x)
@@ -273,7 +283,7 @@ class Credited(LearningByTrajectory):
         return to_go(reward, self.discount)
 
     def _seen(
-        self, p: Any, x: Trajectory
+        self, p: Trajectories, x: Trajectory
     ) -> tuple[Float[Array, "t o"], Float[Array, " t"], Float[Array, " t"]]:
         """Observations at their common scale, the time from 0 to 1, and what is left of it.
 

@@ -18,7 +18,12 @@ from jaxtyping import Array, Float
 from phenes import _validate
 from phenes.batch import Batch
 from phenes.rl.trajectories._linear_algebra import along, at_mean, choose, inner, scored, solve
-from phenes.rl.trajectories.base import ByTrajectory, LearningByTrajectory, individually
+from phenes.rl.trajectories.base import (
+    ByTrajectory,
+    LearningByTrajectory,
+    Trajectories,
+    individually,
+)
 from phenes.search.gaussian import IsotropicGaussian
 
 STATES = 32
@@ -36,7 +41,11 @@ class Mix(ByTrajectory):
     states: int = eqx.field(static=True)
 
     def scores(
-        self, p: Any, q: IsotropicGaussian, batch: Batch, weight: Float[Array, "n t"] | None = None
+        self,
+        p: Trajectories,
+        q: IsotropicGaussian,
+        batch: Batch,
+        weight: Float[Array, "n t"] | None = None,
     ) -> Float[Array, "n d"]:
         m, s2, policy = q.mean, jnp.exp(2 * q.log_std), p.policy
 
@@ -87,11 +96,11 @@ class GuardedMix(LearningByTrajectory):
     excess: Any = None  # running mean of v, one for each parameter array
     mass: Any = None  # how much of it is data
 
-    def start(self, p: Any, q: IsotropicGaussian, batch: Batch) -> "GuardedMix":
+    def start(self, p: Trajectories, q: IsotropicGaussian, batch: Batch) -> "GuardedMix":
         zero = jnp.zeros(int(p.policy.layers().max()) + 1, q.mean.dtype)
         return GuardedMix(self.states, self.memory, zero, zero[0])
 
-    def observe(self, p: Any, q: IsotropicGaussian, batch: Batch) -> "GuardedMix":
+    def observe(self, p: Trajectories, q: IsotropicGaussian, batch: Batch) -> "GuardedMix":
         """Learn how far s_p is from its linear model."""
 
         def one(theta, x):
@@ -115,7 +124,11 @@ class GuardedMix(LearningByTrajectory):
         )
 
     def scores(
-        self, p: Any, q: IsotropicGaussian, batch: Batch, weight: Float[Array, "n t"] | None = None
+        self,
+        p: Trajectories,
+        q: IsotropicGaussian,
+        batch: Batch,
+        weight: Float[Array, "n t"] | None = None,
     ) -> Float[Array, "n d"]:
         if self.excess is None:
             raise ValueError(
@@ -184,7 +197,11 @@ class Linearised(ByTrajectory):
     every_step: bool = eqx.field(static=True)
 
     def scores(
-        self, p: Any, q: IsotropicGaussian, batch: Batch, weight: Float[Array, "n t"] | None = None
+        self,
+        p: Trajectories,
+        q: IsotropicGaussian,
+        batch: Batch,
+        weight: Float[Array, "n t"] | None = None,
     ) -> Float[Array, "n d"]:
         m, s2, policy = q.mean, jnp.exp(2 * q.log_std), p.policy
 

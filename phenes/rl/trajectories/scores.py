@@ -1,12 +1,10 @@
 """The plain scores: of the search law, of the actions at theta_i, and at the mean."""
 
-from typing import Any
-
 from jaxtyping import Array, Float
 
 from phenes.batch import Batch
 from phenes.rl.trajectories._linear_algebra import along, scored
-from phenes.rl.trajectories.base import ByTrajectory, individually
+from phenes.rl.trajectories.base import ByTrajectory, Trajectories, individually
 from phenes.search.gaussian import IsotropicGaussian
 
 
@@ -17,7 +15,11 @@ class Genotype(ByTrajectory):
     """
 
     def scores(
-        self, p: Any, q: IsotropicGaussian, batch: Batch, weight: Float[Array, "n t"] | None = None
+        self,
+        p: Trajectories,
+        q: IsotropicGaussian,
+        batch: Batch,
+        weight: Float[Array, "n t"] | None = None,
     ) -> Float[Array, "n d"]:
         if weight is not None:
             raise ValueError(
@@ -35,7 +37,11 @@ class Reparameterised(ByTrajectory):
     """
 
     def scores(
-        self, p: Any, q: IsotropicGaussian, batch: Batch, weight: Float[Array, "n t"] | None = None
+        self,
+        p: Trajectories,
+        q: IsotropicGaussian,
+        batch: Batch,
+        weight: Float[Array, "n t"] | None = None,
     ) -> Float[Array, "n d"]:
         def one(theta, x, weight):
             return scored(p.policy, theta, x, weight).total
@@ -51,7 +57,11 @@ class ScoreAtMean(ByTrajectory):
     """
 
     def scores(
-        self, p: Any, q: IsotropicGaussian, batch: Batch, weight: Float[Array, "n t"] | None = None
+        self,
+        p: Trajectories,
+        q: IsotropicGaussian,
+        batch: Batch,
+        weight: Float[Array, "n t"] | None = None,
     ) -> Float[Array, "n d"]:
         def one(x, weight):
             return scored(p.policy, q.mean, x, weight).total

@@ -5,7 +5,7 @@ the candidate with the largest share so far. Which one that is depends on past g
 choice among unbiased estimators stays unbiased. Measuring costs their gradients, never an episode.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
@@ -14,7 +14,14 @@ from jaxtyping import Array, Float, Int
 
 from phenes import weightings
 from phenes.batch import Batch
-from phenes.rl.trajectories.base import ByTrajectory, LearningByTrajectory, Q, gradient, started
+from phenes.rl.trajectories.base import (
+    ByTrajectory,
+    LearningByTrajectory,
+    Q,
+    Trajectories,
+    gradient,
+    started,
+)
 from phenes.search.gaussian import IsotropicGaussian
 
 
@@ -105,17 +112,24 @@ class Measured(eqx.Module):
 
     @classmethod
     def of(
-        cls, estimator: ByTrajectory, paired: bool, p: Any, q: IsotropicGaussian, batch: Batch
+        cls,
+        estimator: ByTrajectory,
+        paired: bool,
+        p: Trajectories,
+        q: IsotropicGaussian,
+        batch: Batch,
     ) -> "Measured":
         """Before the first generation; batch has shapes only."""
         zero = jnp.zeros((), q.mean.dtype)
         return cls(started(estimator, p, q, batch), paired, Signal(zero, zero))
 
-    def start(self, p: Any, q: IsotropicGaussian, batch: Batch) -> "Measured":
+    def start(self, p: Trajectories, q: IsotropicGaussian, batch: Batch) -> "Measured":
         """See `LearningEstimator.start`."""
         return Measured.of(self.estimator, self.paired, p, q, batch)
 
-    def step(self, p: Any, q: Q, batch: Batch, w: Float[Array, " n"]) -> "tuple[Q, Measured]":
+    def step(
+        self, p: Trajectories, q: Q, batch: Batch, w: Float[Array, " n"]
+    ) -> "tuple[Q, Measured]":
         """The contributions are computed once, for the gradient and its signal."""
         each, after = self.estimator.advance(p, q, batch, w)
         return gradient(q, each), Measured(after, self.paired, signal(each, self.paired))
@@ -136,7 +150,7 @@ class BySignal(LearningByTrajectory):
     memory: float = eqx.field(static=True)
     seen: Signal | None = None  # running means, one entry for each candidate
 
-    def start(self, p: Any, q: IsotropicGaussian, batch: Batch) -> "BySignal":
+    def start(self, p: Trajectories, q: IsotropicGaussian, batch: Batch) -> "BySignal":
         ready = tuple(started(c, p, q, batch) for c in self.candidates)
         zero = jnp.zeros(len(ready), q.mean.dtype)
         return BySignal(ready, self.memory, Signal(zero, zero))
@@ -152,19 +166,23 @@ class BySignal(LearningByTrajectory):
         return jnp.argmax(self._seen().fraction)
 
     def scores(
-        self, p: Any, q: IsotropicGaussian, batch: Batch, weight: Float[Array, "n t"] | None = None
+        self,
+        p: Trajectories,
+        q: IsotropicGaussian,
+        batch: Batch,
+        weight: Float[Array, "n t"] | None = None,
     ) -> Float[Array, "n d"]:
         each = [lambda c=c: c.scores(p, q, batch, weight) for c in self.candidates]
         return jax.lax.switch(self.choice(), each)
 
     def contributions(
-        self, p: Any, q: IsotropicGaussian, batch: Batch, w: Float[Array, " n"]
+        self, p: Trajectories, q: IsotropicGaussian, batch: Batch, w: Float[Array, " n"]
     ) -> Float[Array, "n d"]:
         each = [lambda c=c: c.contributions(p, q, batch, w) for c in self.candidates]
         return jax.lax.switch(self.choice(), each)
 
     def advance(
-        self, p: Any, q: IsotropicGaussian, batch: Batch, w: Float[Array, " n"]
+        self, p: Trajectories, q: IsotropicGaussian, batch: Batch, w: Float[Array, " n"]
     ) -> tuple[Float[Array, "n d"], "BySignal"]:
         """All candidates once: contributions of the one in use, and what was learnt of all.
 
@@ -202,7 +220,7 @@ class BySignal(LearningByTrajectory):
         used = each[self.choice()] / jnp.where(size > 0, size, 1.0)
         return used, BySignal(tuple(c for _, c in results), self.memory, after)
 
-    def observe(self, p: Any, q: IsotropicGaussian, batch: Batch) -> "BySignal":
+    def observe(self, p: Trajectories, q: IsotropicGaussian, batch: Batch) -> "BySignal":
         return self.advance(p, q, batch, weightings.standardise(batch.f))[1]
 
     def _seen(self) -> Signal:

@@ -10,8 +10,6 @@ H_r the Hessian of row r. q is half the gradient of tr(B J~ J~') with B held fix
 random probes.
 """
 
-from typing import Any
-
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -29,7 +27,7 @@ from phenes.rl.trajectories._linear_algebra import (
     scored,
     solve,
 )
-from phenes.rl.trajectories.base import ByTrajectory, individually
+from phenes.rl.trajectories.base import ByTrajectory, Trajectories, individually
 from phenes.rl.trajectories.mix import STATES
 from phenes.search.gaussian import IsotropicGaussian
 
@@ -47,7 +45,11 @@ class CurvedMix(ByTrajectory):
     probes: int = eqx.field(static=True)
 
     def scores(
-        self, p: Any, q: IsotropicGaussian, batch: Batch, weight: Float[Array, "n t"] | None = None
+        self,
+        p: Trajectories,
+        q: IsotropicGaussian,
+        batch: Batch,
+        weight: Float[Array, "n t"] | None = None,
     ) -> Float[Array, "n d"]:
         m, s2, policy = q.mean, jnp.exp(2 * q.log_std), p.policy
 
