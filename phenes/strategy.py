@@ -29,6 +29,7 @@ from phenes.protocols import (
     LearningEstimator,
     Metric,
     Move,
+    Observer,
     Optimiser,
     SearchLaw,
     Tree,
@@ -270,6 +271,11 @@ def _check(
 ) -> None:
     if isinstance(estimator, type) or not isinstance(estimator, LearningEstimator):
         _validate.function("estimator", estimator, "phenes.estimators.phenotype")
+        if isinstance(estimator, Observer):
+            raise ValueError(
+                "estimator must have start(p, q, batch) and step(p, q, batch, w) -> (gradient,"
+                f" estimator) to learn, got {type(estimator).__name__} with observe only"
+            )
     _validate.function("weighting", weighting, "phenes.weightings.standardise")
     _validate.function("metric", metric, "phenes.metric.natural")
     if isinstance(optimiser, type) or not _is_optimiser(optimiser):

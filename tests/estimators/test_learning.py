@@ -68,3 +68,17 @@ def test_what_learns_has_the_protocol(name):
 def test_plain_functions_do_not_learn():
     for estimator in (estimators.genotype, estimators.phenotype, estimators.exchangeable(2)):
         assert not isinstance(estimator, LearningEstimator)
+
+
+def test_an_estimator_that_only_observes_is_refused():
+    """It would be asked for gradients and never told to learn."""
+
+    class Observing:
+        def __call__(self, p, q, batch, w):
+            return estimators.phenotype(p, q, batch, w)
+
+        def observe(self, p, q, batch):
+            return self
+
+    with pytest.raises(ValueError, match=r"step\(p, q, batch, w\).*got Observing with observe"):
+        phenes.es(NOISE, Observing(), weightings.standardise, optax.sgd(0.1), 10)
