@@ -26,6 +26,7 @@ from phenes.batch import Batch
 from phenes.contexts.source import visible
 from phenes.protocols import (
     Estimator,
+    Family,
     HasMarginal,
     InputLaw,
     LearningEstimator,
@@ -42,7 +43,7 @@ LEAST_DOUBT = 1e-3
 class ContextWeights(Protocol):
     """Weights of a population that look at the contexts."""
 
-    def __call__(self, p: Any, q: Any, batch: Batch, /) -> Float[Array, " n"]:
+    def __call__(self, p: InputLaw, q: Family, batch: Batch, /) -> Float[Array, " n"]:
         """w[N] of a batch of N individuals."""
         ...
 

@@ -19,6 +19,7 @@ from jaxtyping import Array, Float
 from phenes._population import weigh
 from phenes.batch import Batch
 from phenes.execution.affinity import NumberedWorkers, numbered_workers
+from phenes.protocols import InputLaw, SearchLaw
 from phenes.rl.curve import Report
 from phenes.rl.policies import Normaliser, Policy
 from phenes.rl.problems import worker
@@ -51,11 +52,11 @@ class GatheredGradient(eqx.Module):
     g: Float[Array, " d"]
     after: Measured
 
-    def start(self, p: Any, q: Any, batch: Batch) -> "GatheredGradient":
+    def start(self, p: InputLaw, q: SearchLaw, batch: Batch) -> "GatheredGradient":
         """There is nothing to make room for."""
         return self
 
-    def step(self, p: Any, q: Q, batch: Batch, w: Float[Array, " n"]) -> tuple[Q, Measured]:
+    def step(self, p: InputLaw, q: Q, batch: Batch, w: Float[Array, " n"]) -> tuple[Q, Measured]:
         """The gradient that was gathered, and the estimator of the next generation."""
         return gradient(q, self.g[None]), self.after
 

@@ -23,6 +23,7 @@ from jaxtyping import Array, Float
 
 from phenes._trees import replace
 from phenes.batch import Batch
+from phenes.protocols import InputLaw
 from phenes.rl.rollouts.trajectory import to_go
 from phenes.rl.tabular.playing import Steps
 from phenes.search.dirichlet import Dirichlet
@@ -47,7 +48,7 @@ class RewardToGo(eqx.Module):
     paid: Any  # running sum of rewards to go by state [S], from past generations
     mass: Any  # of visits
 
-    def start(self, p: Any, q: Dirichlet, batch: Batch) -> "RewardToGo":
+    def start(self, p: InputLaw, q: Dirichlet, batch: Batch) -> "RewardToGo":
         if batch.x.steps is None:
             raise ValueError(
                 "reward_to_go looks at single steps: give Episodes and Urns record=True"
@@ -57,7 +58,7 @@ class RewardToGo(eqx.Module):
             lambda m: (m.paid, m.mass), self, (zero, zero), is_leaf=lambda leaf: leaf is None
         )
 
-    def observe(self, p: Any, q: Dirichlet, batch: Batch) -> "RewardToGo":
+    def observe(self, p: InputLaw, q: Dirichlet, batch: Batch) -> "RewardToGo":
         """Learn the baseline from a generation, after its gradient was taken."""
         steps = batch.x.steps
         followed = to_go(steps.reward, self.discount)
@@ -70,12 +71,12 @@ class RewardToGo(eqx.Module):
         )
 
     def step(
-        self, p: Any, q: Dirichlet, batch: Batch, w: Float[Array, " n"]
+        self, p: InputLaw, q: Dirichlet, batch: Batch, w: Float[Array, " n"]
     ) -> "tuple[Dirichlet, RewardToGo]":
         """The gradient with the baseline of past generations, and the baseline after this one."""
         return self(p, q, batch, w), self.observe(p, q, batch)
 
-    def __call__(self, p: Any, q: Dirichlet, batch: Batch, w: Float[Array, " n"]) -> Dirichlet:
+    def __call__(self, p: InputLaw, q: Dirichlet, batch: Batch, w: Float[Array, " n"]) -> Dirichlet:
         """1/N sum_i sum_t (R_t - b(s_t)) d log [(alpha + j_t) / (A + n_t)] / d log alpha."""
         steps, alpha = batch.x.steps, q.alpha
         weight = self._weights(steps) / w.size

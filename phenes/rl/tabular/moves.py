@@ -13,6 +13,7 @@ from jaxtyping import Array, Int
 
 from phenes import metric
 from phenes._trees import replace
+from phenes.protocols import InputLaw
 from phenes.search.dirichlet import LARGEST_STEP, Dirichlet
 
 # a float, or one that is being traced: settings are swept inside of one compiled program
@@ -22,7 +23,7 @@ Number = Any
 class Move(NamedTuple):
     """What `phenes.es` takes as metric and move, and the rate of the optimiser."""
 
-    metric: Callable[[Any, Dirichlet, Dirichlet], Dirichlet]
+    metric: Callable[[InputLaw, Dirichlet, Dirichlet], Dirichlet]
     move: Callable[[Dirichlet, Dirichlet], tuple[Dirichlet, Array]] | None
     rate: Number
 
@@ -60,7 +61,7 @@ def on_alpha(rate: Number, floor: Number) -> Move:
     What falls below `floor` is put there (erratum 22: or it turns negative).
     """
 
-    def plain(p: Any, q: Dirichlet, g: Dirichlet) -> Dirichlet:
+    def plain(p: InputLaw, q: Dirichlet, g: Dirichlet) -> Dirichlet:
         return replace(q, log_alpha=g.log_alpha / q.alpha)
 
     def move(q: Dirichlet, updates: Dirichlet) -> tuple[Dirichlet, Int[Array, ""]]:
