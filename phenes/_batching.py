@@ -30,7 +30,7 @@ def cond_rare(
 
     @call.def_vmap
     def _(_: int, batched: Any, *args: Any) -> tuple[Any, Any]:  # pyright: ignore[reportUnusedFunction]  # registered
-        # what all share stays shared: work that depends on it alone is done once
+        # unbatched arguments stay unbatched: work that depends on these alone is done once
         axes = jax.tree.map(_axis, tuple(batched))
         some, rare_all, common_all = (jax.vmap(f, in_axes=axes) for f in (needed, rare, common))
 

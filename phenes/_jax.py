@@ -63,5 +63,5 @@ def solve(a: Array, b: Array) -> Array:
 
 
 def cond(which: Array, true: Callable[[], Array], false: Callable[[], Array]) -> Array:
-    """One of two computations."""
+    """lax.cond: one of two computations."""
     return cast(Array, lax.cond(which, true, false))

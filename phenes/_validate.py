@@ -61,7 +61,7 @@ def whole(value: Any) -> int | None:
 
 def flag(name: str, value: Any) -> bool:
     """`value`, which must be True or False."""
-    # of Python, or of NumPy without axes
+    # a bool of Python, or of NumPy without axes
     if not isinstance(value, bool) and getattr(value, "dtype", None) != np.bool_:
         raise ValueError(f"{name} must be True or False, got {quote(value)}")
     return bool(value)

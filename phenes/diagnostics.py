@@ -107,7 +107,7 @@ def compare(
     batch : Batch
         A population with theta and x.
     w : array, shape [N]
-        Its weights.
+        Weights of the individuals.
     first : Estimator, default estimators.genotype
         Reported under the names of the genotype.
     second : Estimator, default estimators.phenotype

@@ -65,11 +65,11 @@ class OIU(eqx.Module):
         Parameters
         ----------
         key : key
-            Of the run.
+            Key of the run.
         generation : int, or integer array of shape []
-            Its number.
+            Number of the generation.
         batch : Batch
-            With theta.
+            The population, with theta.
 
         Returns
         -------
@@ -162,7 +162,7 @@ def run_host(
     steps: int,
     callback: Callable[[State, Batch, Info], object] | None = None,
 ) -> tuple[State, Info]:
-    """The same loop with f called from Python, one x (a NumPy array) at a time.
+    """The loop of `run` with f called from Python, one x (a NumPy array) at a time.
 
     An exception in f counts as a failed evaluation.
 
@@ -186,7 +186,7 @@ def run_host(
     state : State
         After the last generation.
     infos : Info
-        Of all generations, stacked.
+        Reports of all generations, stacked.
 
     Raises
     ------
@@ -237,6 +237,6 @@ def _value(f: Objective, x: Tree) -> float:
     try:
         return float(f(x))
     except Exception:
-        # one part that broke must not cost the others: it is the worst of its generation, and
+        # an exception fails one evaluation, not the run: NaN ranks last in its generation and is
         # counted in Info.failed
         return float("nan")

@@ -21,7 +21,7 @@ def inverse_lower(L: Float[Array, "d d"]) -> Float[Array, "d d"]:
     if d > LARGEST:
         return solve_triangular(L, jnp.eye(d, dtype=L.dtype), lower=True)
     levels = max((d - 1).bit_length() - 2, 0)
-    size = -(-d // 2**levels)  # of the smallest blocks: at most 4 (5 to 8 for the least padding)
+    size = -(-d // 2**levels)  # smallest blocks: at most 4 (5 to 8 for the least padding)
     padded = jnp.eye(size * 2**levels, dtype=L.dtype).at[:d, :d].set(L)
     inverse = _small_inverses(_blocks(padded, size, offset=0, stride=1))
     for level in range(levels):

@@ -9,9 +9,10 @@ from phenes.adaptive import tuning
 
 
 def have_a_place(x: np.ndarray, failed: np.ndarray) -> bool:
-    """Do failures lie on one side (Hotelling), or do their neighbours fail more often than others?
+    """Whether failures depend on x: they lie on one side (Hotelling's T^2), or cluster.
 
-    Of the newest rows x [n, d]. Few failures are taken to have a place.
+    They cluster if the nearest neighbours of failures fail more often than other rows. Only the
+    newest rows of x [n, d] are tested; a few failures are taken to depend on x.
     """
     x = x[-tuning.FAILURE_ROWS :]
     failed = failed[-tuning.FAILURE_ROWS :]
@@ -32,7 +33,7 @@ def have_a_place(x: np.ndarray, failed: np.ndarray) -> bool:
 
 
 def _on_one_side(z: np.ndarray, failed: np.ndarray) -> bool:
-    """Do the means of failures and of the others differ, beyond what chance does to them?"""
+    """Whether the means of failures and of other rows differ significantly (Hotelling's T^2)."""
     n, d = z.shape
     if n < 2 * d + tuning.FEW_FAILURES:
         return False
@@ -110,7 +111,7 @@ class Archive:
 
     @property
     def walled(self) -> bool:
-        """Do failures have a place? If not, they say nothing of x."""
+        """Whether failures depend on x; if they do not, they say nothing of x."""
         if self._judged != self.total:
             self._judged = self.total
             self._walled = have_a_place(self.x[: self.count], np.isnan(self.f[: self.count]))

@@ -8,7 +8,7 @@ from phenes.adaptive.newton import Confine
 
 
 def confine(coords: Coordinates, marginal: Marginal, turn: np.ndarray | None) -> Confine:
-    """What the bounds make of the advice of a model with these axes."""
+    """The function that confines the advice of a model with these axes to the bounds."""
 
     def within(u: np.ndarray, curvature: np.ndarray) -> np.ndarray:
         return nearest(coords, marginal, turn, u, curvature) if coords.bounded else u
@@ -43,7 +43,7 @@ def nearest(
 def _hessian(
     coords: Coordinates, marginal: Marginal, turn: np.ndarray | None, curvature: np.ndarray
 ) -> np.ndarray:
-    """Of the model, in coordinates of x."""
+    """The Hessian of the model, in coordinates of x."""
     rows = coords.to_y(np.eye(coords.dim))  # images of the unit vectors of x
     rows = (rows if marginal.basis is None else rows @ marginal.basis) / marginal.root
     rows = rows if turn is None else rows @ turn

@@ -114,7 +114,7 @@ def update(
     inside: Inside | None = None,
     k: Rates | None = None,
 ) -> Update:
-    """One generation.
+    """One generation of CMA-ES.
 
     With positive weights only, c_1 = 0 and infinite damping this is the natural gradient of the
     marginal: sum_i w_i r_i for the mean and sum_i w_i (r_i r_i' - cov), times c_mu, for the
@@ -155,8 +155,8 @@ def ranked(marginal: Marginal, told: Population, k: Rates) -> tuple[np.ndarray, 
     order = np.argsort(np.where(np.isfinite(told.f), told.f, np.inf), kind="stable")
     z = marginal.whiten(told.y[order])
     length = np.sqrt(np.sum(z**2, axis=1))
-    # nobody draws points this far out: they were told without being asked, and may pull only this
-    # hard
+    # no draw lies this far out: such points were injected by the caller, and their length is
+    # clipped
     longest = np.sqrt(z.shape[1]) + tuning.LONGEST_BEYOND
     z *= np.minimum(1.0, longest / np.maximum(length, tuning.TINY))[:, None]
     return z, np.where(np.isfinite(told.f[order]), k.weights, np.minimum(k.weights, 0.0))

@@ -1,4 +1,4 @@
-"""The judge of restarts: which of two descents has the better answer, and are they one place?"""
+"""Compares descents for restarts: which answer is better, and whether the places are the same."""
 
 import math
 
@@ -13,9 +13,9 @@ def _joint_error(challenger: Descent, incumbent: Descent) -> float:
 
 
 def decided(challenger: Descent, incumbent: Descent) -> bool:
-    """Has it ended, or is it in its refinement and clearly worse, or at the same place?
+    """Whether the challenger has ended, or is being refined and clearly worse or at the same place.
 
-    What is left to gain there is small.
+    A refinement has little left to gain.
     """
     phase = challenger.state.phase
     value = challenger.state.claim.value
@@ -28,7 +28,7 @@ def decided(challenger: Descent, incumbent: Descent) -> bool:
 
 
 def better(challenger: Descent, incumbent: Descent) -> bool:
-    """Is the challenger's value lower by more than one joint standard error?"""
+    """Whether the challenger's value is lower by more than one joint standard error."""
     new = challenger.state.claim.value
     old = incumbent.state.claim.value
     if not np.isfinite(new):
@@ -39,9 +39,10 @@ def better(challenger: Descent, incumbent: Descent) -> bool:
 
 
 def same_place(challenger: Descent, incumbent: Descent) -> bool:
-    """Are the means closer than half of what noise and search spread there, with one value?
+    """Whether the two values agree and the two means are closer than half of the spread of x there.
 
-    Values agree to rounding or within five standard errors.
+    Values agree up to rounding or within five standard errors. The spread is that of noise and
+    search together.
     """
     value = incumbent.state.claim.value
     ours = incumbent.state.marginal

@@ -61,7 +61,7 @@ class Coordinates:
         return y if np.array_equal(theta, clipped) else self.to_y(clipped + self.bias)
 
     def cuts(self, mean: np.ndarray, cov: np.ndarray) -> bool:
-        """Do the bounds cut into a search with this mean and covariance of theta (in y)?"""
+        """Whether the bounds cut into a search with this mean and covariance of theta (in y)."""
         if not self.bounded:
             return False
         theta = self.to_x(mean) - self.bias

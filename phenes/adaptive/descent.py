@@ -41,8 +41,8 @@ class Start:
     mean: np.ndarray
     width: float
     popsize: int
-    value_noise: float = 0.0  # of the values, if an earlier descent found some
-    label: str = ""  # before the events of this descent
+    value_noise: float = 0.0  # standard deviation, if an earlier descent detected noise of f
+    label: str = ""  # prefix of the events of this descent
 
 
 class Descent:
@@ -72,7 +72,7 @@ class Descent:
         self._estimate: Claim | None = None  # None: not computed since something was told
 
     def ask(self, n: int, rng: np.random.Generator) -> np.ndarray:
-        """n intended theta [n, d] within the bounds."""
+        """Draws n intended theta [n, d] within the bounds."""
         return self.policies.screening.draw(self.state, n, rng)
 
     def tell(self, x: np.ndarray, f: np.ndarray) -> None:
@@ -92,12 +92,12 @@ class Descent:
             self._generation()
 
     def learn(self, x: np.ndarray, f: np.ndarray) -> None:
-        """Samples for the models that are no part of the search."""
+        """Takes in samples that feed the models only, not the search."""
         self._estimate = None
         self.state.archive.add(x, f)
 
     def conclude(self) -> None:
-        """A generation that stays incomplete: half of it is worth an update."""
+        """Updates from a generation that stays incomplete, if at least half of it was told."""
         if not self.state.phase.refines and 2 * self._f.size >= self.state.popsize:
             self._estimate = None
             self._generation()
@@ -111,7 +111,7 @@ class Descent:
         return self._estimate
 
     def move(self, new: Coordinates) -> None:
-        """The same distribution of theta in the coordinates of another noise."""
+        """Keeps the distribution of theta, in the coordinates of another noise."""
         state = self.state
         old = self.state.coords
         cov = state.marginal.search(old.c)
@@ -133,7 +133,7 @@ class Descent:
         self._estimate = None
 
     def _generation(self) -> None:
-        """Update by ranks, then a model if one is due, then: is there more to gain this way?"""
+        """Updates by ranks, fits a model if one is due, and tests for noise floor or stagnation."""
         state = self.state
         policies = self.policies
         state.generation += 1
@@ -168,7 +168,7 @@ class Descent:
         state.marginal = marginal_of(coords.inside(new.mean), new.cov, coords.c)
 
     def _try_model(self) -> None:
-        """Value noise first: a model that sees nothing but noise advises no step."""
+        """Fits the model that is due: value noise decides first, then the early Newton step."""
         state = self.state
         policies = self.policies
         model = policies.early_newton.model(state)
@@ -177,7 +177,7 @@ class Descent:
         self._apply(policies.early_newton.decide(state, model))
 
     def _refine(self) -> None:
-        """A model of the refinement is due, unless the last step has to be taken back."""
+        """Fits the model of the refinement that is due, unless the last step is taken back."""
         state = self.state
         policies = self.policies
         policies.refinement.postpone(state)
@@ -186,11 +186,11 @@ class Descent:
             self._apply(policies.refinement.decide(state, policies.value_noise))
 
     def _claim_recent(self) -> None:
-        """An ended search: F from recent values."""
+        """Claims F from recent values, for a search that has ended."""
         state = self.state
         f = recent(self.state)
         if f.size:
-            # without noise older values are of a wider search, not of what was found
+            # without noise, older values belong to a wider search and are stale
             f = f if state.coords.noisy else f[-state.popsize :]
             value = float(f.mean())
             error = float(f.std() / np.sqrt(f.size))

@@ -42,7 +42,7 @@ def rich_model_of(state: State, newest: int) -> tuple[Fit | None, np.ndarray, np
 
 
 def _thrifty(z: np.ndarray, f: np.ndarray) -> Fit | None:
-    """All of the curvature unless the axes suffice; whichever knows the gradient better."""
+    """The full quadratic unless the axes suffice; the one that knows the gradient better."""
     model = fit(z, f, crossed=False)
     if model is not None and model.r2 > tuning.AXES_SUFFICE:
         return model
@@ -69,7 +69,7 @@ def smoothed(state: State, model: Fit, u: np.ndarray, z: np.ndarray, f: np.ndarr
     along = noise_along(state, model.turn)
     value = model.value(u, along)
     cost = 0.5 * float(model.h @ along)
-    # errors of gradient and curvatures count as far as the model is stretched
+    # errors of gradient and curvatures grow with the distance of extrapolation
     stretch = 1 + np.sum(u**2) + np.sum((u**2 + along - 1) ** 2) / 2
     alone = float(model.residual * np.sqrt(stretch / model.n))
     rest = f - model.predict(z)

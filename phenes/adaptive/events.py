@@ -8,11 +8,11 @@ class Events:
         self._counts: dict[str, int] = {}
 
     def add(self, text: str) -> None:
-        """One more of these; texts come from a finite set."""
+        """Counts one more event of this text; texts come from a finite set."""
         self._counts[text] = self._counts.get(text, 0) + 1
 
     def take(self) -> dict[str, int]:
-        """Events with their number, in the order of their first; forgets them."""
+        """Returns events with their counts, in the order of their first, and forgets them."""
         counts = self._counts
         self._counts = {}
         return counts

@@ -9,8 +9,8 @@ import numpy as np
 from phenes.adaptive import tuning
 from phenes.adaptive.model.quadratic import Fit
 
-# Of a point (along the columns of turn) and curvatures: the best point by that model which the
-# bounds allow.
+# (point, curvatures), both along the columns of turn -> the minimiser of that model within the
+# bounds.
 Confine = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
@@ -21,7 +21,7 @@ class Advice:
     move: np.ndarray  # of the mean
     factors: np.ndarray  # by which to multiply the variances
     length: float  # of the step before it was shortened, in the largest coordinate
-    # decrease that the model promises, over what errors of the model alone would promise
+    # predicted decrease over the decrease that errors of the model alone would predict
     signal: float
 
 
@@ -68,7 +68,7 @@ def _floored(fit: Fit, edge: float) -> np.ndarray:
 
 
 def early(fit: Fit, excess: np.ndarray, confine: Confine, growing: bool) -> Advice:
-    """On the way: far, within the trust region, and the search shaped like the inverse Hessian.
+    """An early step: within the trust region, with the search shaped like the inverse Hessian.
 
     `excess` [d]: variance of the search over that of the noise, along the columns of turn.
     `growing`: it may become wider where the curvature is not clear.
@@ -77,7 +77,7 @@ def early(fit: Fit, excess: np.ndarray, confine: Confine, growing: bool) -> Advi
     edge = edge_of(fit)
     curvature = _floored(fit, edge)
     full = confine(-fit.g / curvature, curvature)
-    # the model is known where the points are, and they are about sqrt d away
+    # the trust region: samples lie at a distance of about sqrt d, beyond it the model extrapolates
     radius = tuning.TRUST_RADIUS * math.sqrt(d)
     longest = tuning.LONGEST_COORDINATE
     move = confine(np.clip(_descend(fit, curvature, radius), -longest, longest), curvature)
@@ -94,7 +94,7 @@ def early(fit: Fit, excess: np.ndarray, confine: Confine, growing: bool) -> Advi
 
 def _shape(fit: Fit, excess: np.ndarray, resolved: np.ndarray, near: bool) -> np.ndarray:
     """Factors of the variances along clear curvatures: towards the inverse Hessian."""
-    # those at the floor cannot shrink: counted here they would inflate the others for ever
+    # directions at the noise floor cannot shrink: averaged in, they would inflate the others
     free = resolved & (excess > tuning.FREE_EXCESS)
     level = np.exp(np.mean(np.log(fit.h[free if free.any() else resolved])))
     shrink = 1.0
@@ -106,7 +106,7 @@ def _shape(fit: Fit, excess: np.ndarray, resolved: np.ndarray, near: bool) -> np
 
 
 def final(fit: Fit, noise_free: bool, confine: Confine) -> Advice:
-    """At the floor: one standard deviation at most, two with a good model.
+    """A step at the noise floor: at most one standard deviation, two with a good model.
 
     A good model also widens the search where its curvature is not clear. `noise_free`: no noise on
     the inputs is known, so what is not explained may be noise of the values. If it looks like that
@@ -130,7 +130,7 @@ def final(fit: Fit, noise_free: bool, confine: Confine) -> Advice:
         if good:
             factors[fit.h < edge] = tuning.UNCLEAR_GROWTH
     elif good:
-        # came here too early: the way is longer than the search is wide
+        # the refinement began too early: the step is longer than the search is wide
         factors[np.abs(full) > 1] = tuning.LATE_GROWTH
     far = tuning.FINAL_LONGEST_GOOD if good else tuning.FINAL_LONGEST
     move = confine(np.clip(full, -far, far), curvature)

@@ -237,7 +237,7 @@ class Adaptive:
 
     @property
     def challenging(self) -> bool:
-        """Is a restart under way, beside a best descent that has seen values?"""
+        """Whether a restart is under way, beside a best descent that has seen values."""
         return self._challenger is not None and self._incumbent.state.archive.best() is not None
 
     @property
@@ -267,7 +267,7 @@ class Adaptive:
         return state.why if f.size and np.ptp(f) > 0 else ""
 
     def _judge(self) -> None:
-        """Is a challenger that has ended better, and who is next?"""
+        """Lets a challenger that has ended replace a worse incumbent, and starts the next one."""
         if self._challenger is not None:
             self._schedule.spending.count(self._challenger.state.evaluations)
             if not comparison.decided(self._challenger, self._incumbent):
@@ -288,7 +288,7 @@ class Adaptive:
         same = comparison.same_place(challenger, incumbent)
         better = comparison.better(challenger, incumbent)
         if same:
-            # of two at the same place the one that can go on averaging is worth more
+            # at the same place, prefer the descent that can go on averaging
             better = challenger.state.phase.refines and not incumbent.state.phase.refines
         self._schedule.judged(better, same)
         self._events.add(SAME_PLACE if same else ENDED)

@@ -24,12 +24,12 @@ class Phase(Enum):
 
     @property
     def refines(self) -> bool:
-        """Do samples feed models of values?"""
+        """Whether samples feed models of values."""
         return self in (Phase.REFINE, Phase.SETTLED)
 
     @property
     def over(self) -> bool:
-        """Is there nothing left to gain here, so that restarts may be tried?"""
+        """Whether there is nothing left to gain here, so that restarts may be tried."""
         return self in (Phase.SETTLED, Phase.ENDED)
 
 

@@ -12,7 +12,7 @@ from phenes.adaptive.state import State
 
 
 def default_popsize(dim: int) -> int:
-    """The tutorial's, with noise as well: the models do the averaging."""
+    """The tutorial's default, with noise as well: the models do the averaging."""
     return tuning.POPULATION_BASE + int(tuning.POPULATION_PER_LOG * math.log(dim))
 
 
@@ -22,11 +22,11 @@ class Spending:
 
     small: int = 0
     large: int = 0
-    is_large: bool = False  # the current challenger
+    is_large: bool = False  # whether the current challenger is a large one
     counted: int = 0  # evaluations of the current challenger in the sums above
 
     def count(self, evaluations: int) -> None:
-        """What the challenger has used since the last time."""
+        """Adds what the challenger has used since the last call."""
         new = evaluations - self.counted
         self.counted = evaluations
         if self.is_large:
@@ -45,9 +45,9 @@ class Spending:
 class Verdicts:
     """How challengers ended."""
 
-    in_vain: int = 0  # in a row that were no better
-    in_place: int = 0  # in a row that ended where the incumbent is
-    same: int = 0  # those that ended where the incumbent is, and elsewhere
+    in_vain: int = 0  # restarts in a row that were no better
+    in_place: int = 0  # restarts in a row that ended where the incumbent is
+    same: int = 0  # restarts that ended where the incumbent is, and elsewhere
     elsewhere: int = 0
 
     def add(self, better: bool, same: bool) -> None:
@@ -60,17 +60,17 @@ class Verdicts:
 
     @property
     def pointless(self) -> bool:
-        """Did enough in a row come to the same place, or to no better one?"""
+        """Whether enough restarts in a row came to the same place, or to no better one."""
         return self.in_place >= tuning.POINTLESS_SAME or self.in_vain >= tuning.POINTLESS_IN_VAIN
 
     @property
     def share(self) -> float:
-        """Of the budget, for the refinement of the answer.
+        """Share of the budget for the refinement of the answer.
 
         One half to begin with, more as restarts end at the same place, less as they end elsewhere:
         where nothing else is to be found, the answer deserves them.
         """
-        # one other place is proof enough that there are others
+        # one restart that ended elsewhere shows that f is multimodal
         same = 0 if self.elsewhere else self.same
         prior = tuning.PRIOR_SAME + tuning.PRIOR_ELSEWHERE
         return (same + tuning.PRIOR_SAME) / (same + self.elsewhere + prior)
@@ -88,12 +88,12 @@ class Schedule:
     verdicts: Verdicts = field(default_factory=Verdicts)
 
     def judged(self, better: bool, same: bool) -> None:
-        """A challenger has ended."""
+        """Records how a challenger ended."""
         self.verdicts.add(better, same)
         self.refined = -1 if better else self.refined
 
     def refine(self, incumbent: State) -> bool:
-        """Is an incumbent that is over due for more evaluations?"""
+        """Whether an incumbent that is over is due for more evaluations."""
         if self.refined < 0:
             self.refined = incumbent.evaluations
         if not incumbent.phase.refines:
@@ -112,7 +112,7 @@ class Schedule:
         """Where the next challenger starts."""
         self.started += 1
         if self.spending.next():
-            # each large population is twice the one before, as far as memory is to be bounded
+            # large populations double, up to a limit that bounds memory
             most = max(tuning.LARGEST_POPULATION, tuning.LARGEST_OVER_SMALL * self.small)
             popsize = min(round(tuning.LARGE_FACTOR * self.small) * 2**self.large, most)
             width = tuning.LARGE_WIDTH
@@ -126,7 +126,7 @@ class Schedule:
 
 
 def _elsewhere(coords: Coordinates, x0: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Uniform between two bounds, normal around x0 otherwise."""
+    """A start for a restart: uniform between two bounds, normal around x0 otherwise."""
     bounded = np.isfinite(coords.lower) & np.isfinite(coords.upper)
     theta = x0 + tuning.START_SPREAD * coords.width * rng.standard_normal(coords.dim)
     lower = np.where(bounded, coords.lower, 0.0)

@@ -22,4 +22,4 @@ class State:
     why: str = ""  # the reason of the last End
     evaluations: int = 0
     generation: int = 0
-    claim: Claim = field(default_factory=Claim)  # of the last step or end that made one
+    claim: Claim = field(default_factory=Claim)  # from the last step or end that estimated F

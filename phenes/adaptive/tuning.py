@@ -48,14 +48,14 @@ KEPT_POPULATIONS_AT_LEAST = 2
 KEPT_AT_LEAST = 1000
 # Rows for which room is made at first. [guard]
 FIRST_ROOM = 256
-# Failures have a place if their nearest so many neighbours fail more often than others. [bench:
+# Failures depend on x if so many nearest neighbours of theirs fail more often than others. [bench:
 # `phenes bench trust`]
 FAILURE_NEIGHBOURS = 3
-# Newest rows that this is judged by. [guard]
+# Newest rows by which this is tested. [guard]
 FAILURE_ROWS = 400
-# Up to so many failures are taken to have a place. [bench: `phenes bench trust`]
+# Up to so many failures are taken to depend on x. [bench: `phenes bench trust`]
 FEW_FAILURES = 5
-# Standard errors by which they must fail more often, or lie to one side. [bench: `phenes bench
+# Standard errors by which neighbours must fail more often, or means differ. [bench: `phenes bench
 # trust`]
 FAILURE_SURE = 2.0
 
@@ -79,7 +79,7 @@ RIDGE = 1e-7
 # Rows for each feature below which no model is tried: its errors would be larger than what it
 # explains. [bench]
 LEAST_ROWS_PER_FEATURE = 1.15
-# The same for features that only make errors smaller: well worth their rows. [bench]
+# The same for features of third and fourth order, which only reduce the residuals. [bench]
 LEAST_ROWS_PER_RICH_FEATURE = 2.0
 # Newest rows for each feature that a model is fitted to ... [bench]
 ROWS_PER_FEATURE = 2
@@ -96,7 +96,7 @@ FARTHEST = 3.0
 # Rows whose squared distance is within so many standard deviations of that of a draw are those
 # that the present search could have drawn. [bench]
 DRAWN_SIGMAS = 4
-# Share of the variance that a model of the axes has to explain to be enough. [bench: d = 40]
+# R^2 above which a model with a diagonal Hessian is enough. [bench: d = 40]
 AXES_SUFFICE = 0.99
 
 # --- the estimate of E f ---
@@ -106,15 +106,15 @@ LEAST_EFFECTIVE = 50
 # Nearest rows that correct the model then: so many, or one row in so many. [bench]
 LEAST_NEAREST = 20
 NEAREST_SHARE = 10
-# Standard errors below which such a correction is none. [bench]
+# Standard errors below which such a correction is not significant. [bench]
 NOTICEABLE = 2
-# The square of the correction over this is added to the squared error: it is doubted by half.
+# The square of the correction over this is added to the squared error.
 # [bench]
 CORRECTION_DOUBT = 4
 
 # --- CMA-ES ---
 
-# No whitened point counts as longer than sqrt(d) plus this: it was told without being asked.
+# Whitened points are clipped to a length of sqrt(d) plus this: no draw lies further out.
 # [guard]
 LONGEST_BEYOND = 3
 # Least variance of a step under neutral selection. [guard]
@@ -125,7 +125,7 @@ LEAST_NEUTRAL = 1e-9
 # Coordinates below which candidates are neither mirrored nor screened: a few pairs leave most
 # directions unseen. [bench: `phenes bench engineering`, the launch in 3 dimensions]
 FEWEST_DIMENSIONS = 8
-# Largest population over evaluations. [bench]
+# Largest number of candidates per evaluation. [bench]
 BROADEST = 5.0
 # Rank correlation of surrogate and f above which the population doubles; by chance it is
 # 0 +- 0.15. [bench]
@@ -136,23 +136,23 @@ AGREEMENT_MEMORY = 33.0
 SURROGATE_ROWS_PER_FEATURE = 5
 # Weight of the best row over that of the worst: good points are where the search is going. [bench]
 BEST_OVER_WORST = 20.0
-# Values below which there is nothing to rank. [guard]
+# Number of values below which rank correlations are not computed. [guard]
 FEWEST_RANKED = 3
 
 # --- early Newton steps ---
 
 # The first model is tried after this times the features of the axes. [bench]
 FIRST_MODEL = 1.3
-# Share of the variance that a model has to explain for a step. [bench]
+# R^2 above which a model advises a step. [bench]
 STEP_R2 = 0.95
-# Models in a row that explained too little, for each time that the wait becomes longer. [bench]
+# Failed models in a row after which the wait for the next one grows by one unit. [bench]
 FAILURES_PER_WAIT = 3
-# A step that is taken back counts as so many of them. [bench]
+# A step that is taken back counts as so many failed models. [bench]
 FAILURES_PER_REVERT = 3
 # The trust region is this times sqrt(d); no coordinate of a step is longer than ... [bench]
 TRUST_RADIUS = 1.5
 LONGEST_COORDINATE = 3
-# Halvings of the interval in which the multiplier of the trust region lies. [guard]
+# Steps of bisection for the multiplier of the trust region. [guard]
 BISECTIONS = 50
 # Curvatures are clear beyond so many times what errors make, slopes beyond so many standard errors.
 # [bench]
@@ -173,7 +173,7 @@ MOST_SHRUNK = 0.1
 
 # --- noise of the values ---
 
-# Share of the variance below which a model sees nothing but noise. [bench]
+# R^2 below which a model sees nothing but noise. [bench]
 BLIND_R2 = 0.5
 # Residuals below this times the value noise of an earlier run are the same noise. [bench]
 KNOWN_NOISE = 1.5
@@ -195,7 +195,7 @@ FLOOR_SHARE = 0.5
 # Generations in a row at the floor: this, and one more for every so many coordinates. [bench]
 FLOOR_GENERATIONS = 5
 FLOOR_COORDINATES = 5
-# Early steps in a row that stayed close, at the noise. [bench]
+# Short early steps in a row, while noise dominates the variance of f. [bench]
 NEAR_STEPS = 2
 # Rows of the search, for each feature, that count as the first of the refinement. [bench]
 FIRST_ROWS_PER_FEATURE = 2
@@ -207,7 +207,7 @@ FIRST_ROWS_PER_FEATURE = 2
 MORE_ROWS = 0.3
 WAIT_FEW = 4
 WAIT_MANY = 2
-# Share of the variance that a good model explains. [bench]
+# R^2 above which a model is good. [bench]
 GOOD_R2 = 0.9
 # Longest coordinate of a step, and with a good model. [bench]
 FINAL_LONGEST = 1.0
@@ -215,8 +215,8 @@ FINAL_LONGEST_GOOD = 2.0
 # Residuals of the outer half of the rows over those of the inner below which they are noise of the
 # values. [bench]
 NOISE_LIKE = 1.3
-# Share of the variance below which the search is far too narrow to see over that noise, and how
-# its variances grow then, and otherwise. [bench]
+# R^2 below which the search is far too narrow beside that noise, and the factors by which its
+# variances grow then, and otherwise. [bench]
 VERY_BLIND_R2 = 0.2
 BLIND_GROWTH = 4.0
 WEAK_GROWTH = 1.5

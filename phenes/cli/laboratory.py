@@ -17,7 +17,7 @@ OF_THE_LAB = {
 
 
 def add_commands(app: typer.Typer) -> None:
-    """Those that are installed, and for those of the lab that are not a sentence that says how."""
+    """Adds installed commands; those of the lab that are missing say how to install them."""
     found = {entry.name: entry for entry in entry_points(group=GROUP)}
     anything = {"allow_extra_args": True, "ignore_unknown_options": True}
     for name in dict.fromkeys([*OF_THE_LAB, *sorted(found)]):

@@ -10,7 +10,7 @@ import typer
 
 from phenes.cli.shared import Json, Seed, end, given, show, writable
 
-ROWS = 20  # of a table: of more coordinates the first ten and the last five are shown
+ROWS = 20  # rows of a table: of more coordinates the first ten and the last five are shown
 
 
 def optimize(
@@ -138,7 +138,7 @@ def optimize(
 
 
 def table(result: Any) -> Any:
-    """For the terminal: the answer, coordinate by coordinate (the first and last of many)."""
+    """The table for the terminal: the answer by coordinate (the first and last of many)."""
     from rich.table import Table
 
     claim = f"E f(x) = {result.fun:.6g} ± {result.fun_se:.2g}{result._basis()}"
@@ -180,7 +180,7 @@ def _workers(text: str) -> int | str:
 
 
 def _numbers(option: str, text: str) -> Any:
-    """1,2,3 or 2*10."""
+    """Parses a vector written as 1,2,3 or 2*10."""
     import numpy as np
 
     value, star, times = text.partition("*")

@@ -14,7 +14,7 @@ from phenes.plots.rl import ABREAST, Level, Map
 from phenes.rl.tabular import Environment, load
 from phenes.rl.training import Trained
 
-EPISODES = 100  # of the evaluation of a network at the end
+EPISODES = 100  # episodes by which a network is evaluated at the end
 GAP = "    "  # between maps that stand side by side
 OF_TRAINING = ("kind", "name", "options", "seed", "popsize", "target", "solved")
 

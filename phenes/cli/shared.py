@@ -29,7 +29,7 @@ class Group(TyperGroup):
 
 
 def given(**options: Any) -> dict[str, Any]:
-    """Those that were given: all other settings have their defaults where they are defined."""
+    """The options that were given; other settings have defaults where they are defined."""
     return {name: value for name, value in options.items() if value is not None}
 
 

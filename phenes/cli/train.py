@@ -60,8 +60,9 @@ def train(
     seed: Seed = None,
     as_json: Json = False,
 ) -> None:
-    """Learn to act: a policy in a file, its learning curve, and for environments with a map the
-    policy as arrows on it.
+    """Learn to act: writes a policy and its learning curve to files.
+
+    For environments with a map, also the policy as arrows on the map.
     """
     started = time.perf_counter()
     writable(out)

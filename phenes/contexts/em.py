@@ -21,7 +21,7 @@ def responsibilities(q: Mixture, data: Answer) -> Float[Array, "n k"]:
     Parameters
     ----------
     q : Mixture
-        Of k experts.
+        A mixture of k experts.
     data : Answer
         contexts [n] and their correct answers [n].
 
@@ -42,7 +42,7 @@ def expected_log_joint(q: Mixture, data: Answer, post: Float[Array, "n k"]) -> F
     Parameters
     ----------
     q : Mixture
-        Of k experts.
+        A mixture of k experts.
     data : Answer
         contexts [n] and their correct answers [n].
     post : array [n, k]
@@ -86,13 +86,13 @@ def em(
     Parameters
     ----------
     q : Mixture
-        Where to start.
+        The mixture to start from.
     data : Answer
         contexts [n] and their correct answers [n].
     optimiser : optax.GradientTransformation
-        For the M-steps.
+        Optimiser of the M-steps.
     sweeps : int
-        How many E-steps.
+        Number of E-steps.
     steps : int
         How many steps of the optimiser after each of them.
 

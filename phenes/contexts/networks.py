@@ -10,7 +10,7 @@ from jaxtyping import Array, ArrayLike, Float
 
 from phenes import _arrays, _validate
 
-LOWEST = -60.0  # of log alpha: exp(-60) is still a number in single precision
+LOWEST = -60.0  # least log alpha: exp(-60) does not underflow in single precision
 
 
 class Table(eqx.Module):
@@ -19,7 +19,7 @@ class Table(eqx.Module):
     Parameters
     ----------
     rows : array [contexts, ...]
-        What is looked up; learnt.
+        The values of the contexts; learnt.
     """
 
     rows: Float[Array, "..."]
@@ -34,12 +34,12 @@ class Table(eqx.Module):
 
 
 class Constant(eqx.Module):
-    """The same in every context.
+    """A network whose output is the same in every context.
 
     Parameters
     ----------
     value : array
-        What every context gets; learnt.
+        The value in every context; learnt.
     """
 
     value: Float[Array, "*k"]

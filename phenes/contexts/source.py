@@ -105,7 +105,7 @@ def visible(context: Any) -> Any:
 
 
 def is_correct(x: Answer) -> Float[Array, ""]:
-    """Is it the hidden label? f of a classification with bandit feedback.
+    """f of a classification with bandit feedback: whether the answer is the hidden label.
 
     Parameters
     ----------

@@ -179,7 +179,7 @@ class Baseline(eqx.Module):
     model : callable
         c -> v(c) []: a `Table` for discrete contexts, a network, or a `Constant`.
     optimiser : optax.GradientTransformation
-        Of the least squares.
+        Optimiser of the least squares.
     """
 
     model: Callable[[Any], Float[Array, ""]]

@@ -40,9 +40,7 @@ def _set_up(settings: DemoSettings) -> str:
 
 
 def _draw_landscape(ax: Axes, tolerance: float, noise: float, title: str) -> None:
-    """The landscape at `noise`, with the best places to aim at under no error and under
-    `tolerance`.
-    """
+    """Draws the landscape at `noise`, with the optima under no error and under `tolerance`."""
     side = np.linspace(0, 1, 101)
     ax.contourf(
         side,

@@ -11,9 +11,7 @@ HEIGHTS = (0.5, 0.7, 0.7)
 
 
 def landscape(x: Any, noise: float) -> Any:
-    """What a part aimed at x [..., 2] is worth on average, if it ends up N(x, noise^2 I); f itself
-    at noise = 0.
-    """
+    """E f of parts aimed at x [..., 2] that end up as N(x, noise^2 I); f itself at noise = 0."""
     return sum(_bumps(x, noise))
 
 

@@ -55,18 +55,18 @@ class DemoSettings:
 
     @property
     def predicted_gain(self) -> float:
-        """Variance of the gradient of the mean near the optimum, ES over PAES: 1 + (C/S) / (1 +
-        4/d).
+        """Ratio of the gradient's variances near the optimum, ES over PAES: 1 + (C/S) / (1 + 4/d).
 
-        There f is quadratic and the standardised weight w = (d - r^2) / sqrt(2d), r^2 = |x -
-        mean|^2 / (S + C). Weights and distances are thus related, E[w^2 r^2] = (1 + 4/d) E[w^2]
-        E[r^2]; if they were not, the ratio would be 1 + C/S.
+        The gradient is that of the mean. Near the optimum f is quadratic and the standardised
+        weight is w = (d - r^2) / sqrt(2d), r^2 = |x - mean|^2 / (S + C). Squared weights and
+        distances are thus correlated, E[w^2 r^2] = (1 + 4/d) E[w^2] E[r^2]; if they were not, the
+        ratio would be 1 + C/S.
         """
         return 1 + (self.noise / self.spread) ** 2 / (1 + 4 / np.size(self.starts))
 
     @property
     def evaluations(self) -> np.ndarray:
-        """How many there were after each generation."""
+        """Number of evaluations after each generation."""
         return self.popsize * np.arange(1, self.generations + 1)
 
 
@@ -138,7 +138,7 @@ def _compiled(settings: DemoSettings, estimator: Any) -> Callable[[Array], Array
 
 
 def save(results: Results, path: Path) -> Path:
-    """Numbers only; `load` reads them back."""
+    """Writes results as arrays without pickled objects; `load` reads them back."""
     settings = np.array(json.dumps(dataclasses.asdict(results.settings)))
     arrays: dict[str, Any] = {"settings": settings, **results.means}
     np.savez_compressed(path, **arrays)

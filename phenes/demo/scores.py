@@ -29,9 +29,10 @@ def reached(evaluations: np.ndarray, curve: np.ndarray, target: float) -> int | 
 
 @dataclass(frozen=True)
 class Score:
-    """Of one method: quartiles over the seeds of the last regret, and the evaluations after which a
-    quarter, half and three quarters of the runs are within the target (None: not in this
-    budget).
+    """Quartiles over the seeds of one method's last regret and evaluations to the target.
+
+    `evaluations` are those after which a quarter, half and three quarters of the runs are within
+    the target; None if that takes more than the budget.
     """
 
     regret: tuple[float, ...]
@@ -89,8 +90,9 @@ def _ratio(es: int | None, paes: int | None) -> float | None:
 def _bootstrap(
     settings: DemoSettings, curves: dict[str, np.ndarray], target: float, draws: int = 200
 ) -> tuple[float, float] | None:
-    """The middle 95 % of the ratio over sets of seeds drawn from these; None if in some of them a
-    method misses the target.
+    """95 % bootstrap interval of the ratio over resampled seeds.
+
+    None if in some resample a method misses the target.
     """
     random = np.random.default_rng(settings.seed)
     ratios = []

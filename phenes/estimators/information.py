@@ -121,7 +121,7 @@ class InformationMix(eqx.Module):
     mass: Float[Array, ""]
 
     def start(self, p: InputLaw, q: SearchLaw, batch: Batch) -> Self:
-        """With room for what is going to be learnt; `batch` has the shapes of the population."""
+        """The estimator with room for what it learns; `batch` has the shapes of the population."""
         if self.info is not None:
             return self
 

@@ -38,7 +38,7 @@ class BiasedLinear(eqx.Module):
     mass: Float[Array, ""]
 
     def start(self, p: InputLaw, q: SearchLaw, batch: Batch) -> Self:
-        """With room for what is going to be learnt."""
+        """The estimator with room for what it learns."""
         if not isinstance(q, Gaussian | DiagonalGaussian | IsotropicGaussian):
             raise _not_gaussian(q)
         d = q.dim

@@ -26,7 +26,7 @@ def two_point(p: InputLaw, q: Q, batch: Batch, w: Float[Array, " n"]) -> Q:
     batch : Batch
         A population with theta and an even number of individuals.
     w : array, shape [N]
-        Its weights.
+        Weights of the individuals.
 
     Returns
     -------
@@ -54,7 +54,7 @@ def two_point_phenotype(p: InputLaw, q: Q, batch: Batch, w: Float[Array, " n"]) 
     batch : Batch
         A population with x and an even number of individuals.
     w : array, shape [N]
-        Its weights.
+        Weights of the individuals.
 
     Returns
     -------
@@ -85,7 +85,7 @@ def mirrored(p: InputLaw, q: Q, batch: Batch, w: Float[Array, " n"]) -> Q:
     batch : Batch
         A population with theta in mirrored pairs.
     w : array, shape [N]
-        Its weights.
+        Weights of the individuals.
 
     Returns
     -------
@@ -119,7 +119,7 @@ def mirrored_phenotype(p: InputLaw, q: Q, batch: Batch, w: Float[Array, " n"]) -
     batch : Batch
         A population with x of mirrored pairs.
     w : array, shape [N]
-        Its weights.
+        Weights of the individuals.
 
     Returns
     -------

@@ -31,7 +31,7 @@ def genotype(p: InputLaw, q: Q, batch: Batch, w: Float[Array, " n"]) -> Q:
     batch : Batch
         A population with theta.
     w : array, shape [N]
-        Its weights.
+        Weights of the individuals.
 
     Returns
     -------
@@ -62,7 +62,7 @@ def phenotype(p: InputLaw, q: Q, batch: Batch, w: Float[Array, " n"]) -> Q:
     batch : Batch
         A population with x.
     w : array, shape [N]
-        Its weights.
+        Weights of the individuals.
 
     Returns
     -------
@@ -98,7 +98,7 @@ def reparameterised(p: InputLaw, q: Q, batch: Batch, w: Float[Array, " n"]) -> Q
     batch : Batch
         A population with theta, x and xi.
     w : array, shape [N]
-        Its weights.
+        Weights of the individuals.
 
     Returns
     -------

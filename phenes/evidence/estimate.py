@@ -20,7 +20,7 @@ from phenes.evidence.law import Law
 from phenes.evidence.observations import Observations
 
 ROWS_PER_FEATURE = 3  # nearest rows that a control variate is fitted to
-LEAST_ROWS = 1.5  # rows for each feature below which it is not
+LEAST_ROWS = 1.5  # rows for each feature below which none is fitted
 MOST_FEATURES = 500  # of a control variate: d = 30 with all products
 NEIGHBOURS = 400  # rows, nearest in theta, that weights and mixture are made of
 MOST_ROWS = 4000  # of the observations that an estimate looks at
@@ -50,15 +50,15 @@ class Estimate:
     effective : float
         Number of draws that the weights are worth.
     draws : int
-        Those made at theta itself.
+        Number of draws at theta itself.
     failed : int
-        Of these, without a value.
+        Number of these draws that failed.
     spread : float
         Standard deviation of f less the control variate.
     hoped : float
         What one more draw as good as the best would take off.
     control : str
-        What the control variate was.
+        Kind of the control variate.
     """
 
     theta: FloatArray
@@ -75,12 +75,12 @@ class Estimate:
 
     @property
     def upper(self) -> float:
-        """The pessimist's value, by which answers are compared."""
+        """Upper bound of E f, by which answers are compared."""
         return self.fun + 2 * self.error + self.unseen
 
     @property
     def share(self) -> float:
-        """Of the draws at theta, those that failed."""
+        """Share of the draws at theta that failed."""
         return self.failed / self.draws if self.draws else 0.0
 
 
@@ -89,7 +89,7 @@ def nothing(theta: FloatArray, draws: int = 0, failed: int = 0) -> Estimate:
 
 
 def fresh_weights(seen: Observations, law: Law) -> FloatArray:
-    """One for each draw at this theta; not normalised."""
+    """Weights that are one for each draw at this theta; not normalised."""
     return seen.at(law.theta).astype(float)
 
 
@@ -113,8 +113,8 @@ def balance_weights(seen: Observations, law: Law) -> FloatArray:
         np.exp(-0.5 * (apart - nearest[:, None])), axis=1
     )
     fresh = fresh_weights(seen, law)
-    # far from all that was intended a few rows carry everything, and the sum of the weights is not
-    # near its expectation
+    # far from all theta that were evaluated, the weights degenerate: their sum is not near its
+    # expectation, 1
     return weights if fresh.sum() >= 2 or 0.5 < weights.sum() < 2 else fresh
 
 
@@ -149,7 +149,7 @@ def _worth_a_look(distance: FloatArray, f: FloatArray, weights: FloatArray) -> B
     chosen = weights > 1e-3 * weights.max()
     chosen[order[: MOST_ROWS // 2]] = True
     chosen[order[:: -(-f.size * 4 // MOST_ROWS)]] = True
-    near = order[: f.size // 2]  # a wide restart has values of another world
+    near = order[: f.size // 2]  # extremes of a wide restart are irrelevant here
     ranked = near[np.argsort(np.where(np.isnan(f[near]), np.inf, f[near]), kind="stable")]
     chosen[ranked[: MOST_ROWS // 20]] = True
     chosen[ranked[-MOST_ROWS // 5 :]] = True
@@ -188,7 +188,7 @@ class _View:
         and of restarts, whose values may be larger by any factor, say nothing. The more draws there
         are, the better is known where jumps begin, and the nearer is the horizon.
         """
-        # what varies is f, everywhere: as near as the rows that a model would be made of
+        # no input noise: the reach is the distance of the rows that a model would be fitted to
         if not self.law.noisy.any():
             others, count = (
                 np.sort(self.distance[self.distance > 0]),
@@ -219,7 +219,7 @@ class _View:
         return _control(self, rows, crossed)
 
     def _other(self) -> float:
-        """If all draws here had the same value: what the nearest other value is more."""
+        """If all draws here are equal: the difference of the nearest other value from theirs."""
         f = self.f[self.w > 0]
         if np.ptp(f) > 0:
             return 0.0
@@ -228,7 +228,7 @@ class _View:
         return float(self.f[nearest] - f[0]) if np.isfinite(differs[nearest]) else 0.0
 
     def _tied(self) -> bool:
-        """Have other rows the very value of those here?"""
+        """Whether other rows have exactly the value of a row that was drawn here."""
         drawn = self.w > 0
         return bool(np.isin(self.f[~drawn & ~self.failed], self.f[drawn]).any())
 
@@ -261,7 +261,7 @@ class _View:
             + cost**2
             + (RULE_OF_THREE / 2 / n * missed) ** 2
         )
-        # one value of few: the next draw may be another, wherever that was seen
+        # f takes few values: the next draw may have the other one, however far away it was seen
         other = other if self._tied() else 0.0
         unseen, hoped = (
             max(float(off.max()), other, 0.0) / n,
@@ -283,13 +283,13 @@ class _Control:
 
     name: str
     values: FloatArray
-    rest: FloatArray  # f less the model fitted to the other rows
-    spare: int  # rows more than features
-    error: float  # of the model's own expectation, where the law is known by draws only
+    rest: FloatArray  # leave-one-out residuals
+    spare: int  # degrees of freedom: rows less features
+    error: float  # standard error of the model's expectation, if the law is known by draws only
 
 
 def _control(view: _View, rows: BoolArray, crossed: bool) -> "_Control | None":
-    """Leave one out in closed form.
+    """Fits a control variate, with leave-one-out residuals in closed form.
 
     Without row i beta is beta - G a_i r_i, with r_i = e_i / (1 - h_i) and G the inverse Gram
     matrix.

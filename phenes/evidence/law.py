@@ -56,9 +56,9 @@ class Law:
 
     @property
     def weighs(self) -> bool:
-        """Has it a density that weights can be made of?
+        """Whether the law has a density from which importance weights can be computed.
 
-        Where only draws are known, that of the normal law with its moments stands in.
+        Where only draws are known, the density of the normal law with the same moments stands in.
         """
         return bool(self.noisy.all())
 

@@ -13,8 +13,8 @@ from phenes.adaptive.archive import have_a_place
 
 KEPT = 100_000  # rows; of longer runs the first START and the newest
 START = 1_000  # rows of the beginning that are never dropped
-CHANCE = 0.05  # below which failures at one theta are not put down to it
-HUGE = 1e120  # values beyond are counted as this: squares and sums of them must be numbers
+CHANCE = 0.05  # significance level for failures that depend on theta
+HUGE = 1e120  # values are clipped here, so that sums of squares do not overflow
 
 
 class Evaluations(NamedTuple):
@@ -53,7 +53,7 @@ class Observations:
         self._f = np.empty(256)
         self.lowest, self.highest = np.inf, -np.inf  # finite values ever seen
         self._judged, self._walled = -1, True
-        self.placed = False  # more failures were seen at one theta than chance would have put there
+        self.placed = False  # failures depend on theta: one had significantly more than others
 
     def add(self, theta: FloatArray, x: FloatArray, point: FloatArray, f: FloatArray) -> None:
         """Add rows.
@@ -107,11 +107,11 @@ class Observations:
 
     @property
     def f(self) -> FloatArray:
-        """As minimised, within what can be reckoned with; NaN: failed."""
+        """Values as minimised, clipped to +-HUGE; NaN where the evaluation failed."""
         return np.clip(self._f[: self.count], -HUGE, HUGE)
 
     def at(self, theta: FloatArray) -> BoolArray:
-        """Which rows were drawn at exactly this theta?
+        """Select the rows that were drawn at exactly this theta.
 
         Parameters
         ----------
@@ -147,12 +147,12 @@ class Observations:
 
     @property
     def flat(self) -> bool:
-        """Were all finite values that were ever seen equal?"""
+        """Whether all finite values that were ever seen are equal."""
         return not self.lowest < self.highest
 
     @property
     def walled(self) -> bool:
-        """Do failures have a place? Anywhere else they say nothing of one theta against another."""
+        """Whether failures depend on theta; otherwise they say nothing of any theta."""
         if self.placed:
             return True
         if self._judged != self.count + self.dropped:
@@ -161,7 +161,7 @@ class Observations:
         return self._walled
 
     def compare_failures(self, theta: FloatArray) -> None:
-        """Note that failures have a place if draws at theta fail more often than all others.
+        """Record that failures depend on theta if draws at theta fail more often than all others.
 
         Parameters
         ----------

@@ -10,7 +10,7 @@ from phenes._validate import FloatArray
 from phenes.evidence.law import Law
 from phenes.evidence.observations import Observations
 
-# of the observations that are looked at: the newest half of that many, the rest evenly from before
+# observations that are used: the newest half of that many, the rest evenly from before
 ROWS = 400
 ENOUGH = 8.0  # effective rows behind the value of a theta
 WIDER = np.sqrt(2.0)  # the noise is taken wider by this factor until there are enough

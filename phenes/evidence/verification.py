@@ -21,10 +21,10 @@ from phenes.evidence.estimate import Estimate
 
 ROUND_SHARE, ROUND_LEAST = 0.125, 2  # draws in a round: share of the reserve, and at least
 TRIAL = 3  # draws at a rival of which too little is known for an estimate
-START_LEAST = 4  # draws at the start when there is doubt: to know its spread
-WELL_KNOWN = 8  # draws from which on what is expected decides, where nothing is sure
-START_SHARE = 0.3  # of the reserve that the start may have
-LEAST_EACH = 4  # draws below which nothing is recommended if there is something else
+START_LEAST = 4  # draws at the start, if it may win, that estimate its spread
+WELL_KNOWN = 8  # draws from which on estimates decide where intervals overlap
+START_SHARE = 0.3  # largest share of the reserve for draws at the start
+LEAST_EACH = 4  # draws that a candidate needs to be recommended instead of the start
 RIVALS = 3
 MOST_FAILING = 0.5  # share of the draws at an answer that may fail
 ONE_SIDED = 0.8413  # probability below one standard deviation of a normal
@@ -43,7 +43,7 @@ class _Spending:
 
     @property
     def done(self) -> bool:
-        """Is the reserve spent?"""
+        """Whether the reserve is spent."""
         return self.left == 0
 
 
@@ -77,8 +77,8 @@ class Verification(_Spending):
     entrants: list[FloatArray] = field(default_factory=list[FloatArray])
     # theta and draws that the round still waits for
     wanted: tuple[FloatArray, int] = (np.empty(0), 0)
-    at_start: int = 0  # draws made there
-    # the worst that was thought of a leader: rivals are looked for when it becomes worse
+    at_start: int = 0  # draws made at the start
+    # the largest upper bound of a leader so far: new rivals are sought when it is exceeded
     feared: float = -np.inf
 
     def __post_init__(self) -> None:
@@ -142,14 +142,14 @@ class Verification(_Spending):
             self.wanted = (leader.theta, step)
 
     def _start_may_tell(self, leader: Estimate, start: Estimate) -> bool:
-        """Is it the start that is not known well enough to be beaten?"""
+        """Whether the start is the one whose E f is not known well enough to be beaten."""
         if surely_beats(leader, start) or self.at_start + ROUND_LEAST > START_SHARE * self.reserve:
             return False
         return start.draws < START_LEAST or _blur(start, leader) > _blur(leader, start)
 
 
 def _leader(known: list[Estimate], value: Callable[[Estimate], float]) -> Estimate:
-    """The one of least value, if it beats the first by two standard errors; else the first.
+    """The estimate of least value, if it beats the first by two standard errors; else the first.
 
     The first is what the search proposes. What evaluations cannot tell apart the model of the
     search often can.
@@ -163,7 +163,7 @@ def _leader(known: list[Estimate], value: Callable[[Estimate], float]) -> Estima
 
 
 def _index(known: Estimate) -> float:
-    """By which the leader is chosen: what is expected, and half of what is feared."""
+    """The index by which the leader is chosen: E f, its error, and half of the unseen risk."""
     return known.fun + known.error + known.unseen / 2 if np.isfinite(known.fun) else np.inf
 
 
@@ -200,8 +200,8 @@ class Repeats(_Spending):
 
     def ask(self, n: int) -> FloatArray:
         rows = [self.proposal if self.asked + k == 0 else self.best() for k in range(n)]
-        # the winner is known once the mean was told: until then nothing else is handed out, unless
-        # nobody tells
+        # the best point is known once the mean was told: until then only the mean is asked, except
+        # if the caller asks again without telling
         rows = rows[:1] if self.asked == 0 else rows
         self.asked += len(rows)
         return np.array(rows)
@@ -211,9 +211,10 @@ class Repeats(_Spending):
 
 
 def surely_beats(a: Estimate, b: Estimate) -> bool:
-    """Is E f lower at a by one joint standard error, whatever the next draw shows?
+    """Whether E f is lower at a by one joint standard error, whatever the next draw shows.
 
-    Though the next draw at a were as bad, and that at b as good, as any that is near.
+    That is, even if the next draw at a is as bad, and the next draw at b as good, as any value seen
+    nearby.
     """
     if not np.isfinite(a.fun):
         return False
@@ -223,9 +224,9 @@ def surely_beats(a: Estimate, b: Estimate) -> bool:
 
 
 def beats(a: Estimate, b: Estimate) -> bool:
-    """Surely; or by what is expected, where both are well known and not to be told apart.
+    """Whether a surely beats b or, where both are well known, has the lower pessimistic E f.
 
-    That is, if each meets its worst neighbour once more.
+    The pessimistic value is the one after one more draw as bad as the worst value seen nearby.
     """
     known = min(a.draws, b.draws) >= WELL_KNOWN
     return surely_beats(a, b) or (known and a.fun + a.unseen < b.fun + b.unseen)
@@ -234,8 +235,8 @@ def beats(a: Estimate, b: Estimate) -> bool:
 def decide(known: list[Estimate], start: Estimate) -> Estimate:
     """The candidate with the lowest upper bound among those that beat the start.
 
-    And mostly work, and have half as many draws as any. known: what the search proposed last comes
-    first.
+    Candidates must also fail in at most half of their draws, and have at least half as many draws
+    as any other. known: what the search proposed last comes first.
     """
     works = [each for each in known if each.share <= MOST_FAILING]
     most = max((each.draws for each in works), default=0)

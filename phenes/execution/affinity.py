@@ -1,8 +1,8 @@
 """Affinity: workers with numbers, so that what one has cached is there when it is asked again.
 
-An Executor gives a task to whoever is free. A numbered worker is a process of its own, a Dask
-worker or a Ray actor. If it dies, its tasks are sent again, to a new one or to another: what it
-held is gone, and tasks must be able to do without.
+An Executor gives a task to any free worker. A numbered worker is a process of its own, a Dask
+worker or a Ray actor. If it dies, its tasks are sent again, to a new worker or to another one: its
+cache is lost, and tasks must be able to recompute what was in it.
 """
 
 # loky ships no stubs
@@ -32,11 +32,11 @@ from phenes.execution.dask import DaskBackend
 from phenes.execution.ray import RayBackend
 from phenes.execution.task import say
 
-ATTEMPTS = 4  # of a task whose workers die
-POLL = 0.5  # seconds between looks at workers that say nothing
+ATTEMPTS = 4  # attempts at a task whose workers die
+POLL = 0.5  # seconds between health checks of the workers
 PATIENCE = 60  # seconds without any worker
 UNKNOWN = 4  # workers of an Executor that does not say how many workers it has
-# bytes: loky ends workers that have grown by more than so much, and what they hold with them
+# bytes by which a worker may grow: loky restarts larger ones, and their cache would be lost
 WHOLE = "1e18"
 
 
@@ -188,7 +188,7 @@ class OnRay(NumberedWorkers):
 
 
 class CallerWorkers(NumberedWorkers):
-    """An Executor of the caller's, without affinity.
+    """An Executor that the caller supplied, without affinity.
 
     Threads share their memory. With processes, the worker that gets the second task may not hold
     the cached result, and computes it again.
@@ -208,7 +208,7 @@ class CallerWorkers(NumberedWorkers):
 
 
 def _as_data(fn: Callable[..., Any], *args: Any) -> tuple[Any, tuple[str, str, str] | None]:
-    """On the worker: an exception that cannot be unpickled would break what carries it."""
+    """Calls fn on the worker; exceptions return as data, since some cannot be unpickled."""
     try:
         return fn(*args), None
     except Exception as error:

@@ -58,14 +58,14 @@ class Backend(Executor):
         Parameters
         ----------
         fn : callable
-            What is called.
+            The function to call.
         *args, **kwargs : object
-            What it is called with.
+            Its arguments.
 
         Returns
         -------
         future
-            With the value, or the exception.
+            A future of the value or the exception.
         """
 
     def look(self) -> None:
@@ -106,7 +106,7 @@ class ProcessBackend(Backend):
     def __init__(self, count: int):
         from loky.process_executor import ShutdownExecutorError
 
-        # of those that end with the pool for the sake of another
+        # raised for tasks that are lost when the pool is shut down because another task timed out
         self.lost = (*Backend.lost, ShutdownExecutorError)
         self.count = count
         self.pool: Any = processes(count)
@@ -130,7 +130,7 @@ class ProcessBackend(Backend):
 
 
 class CallerExecutor(Backend):
-    """An Executor of the caller's own. If it breaks as a whole it is not ours to replace."""
+    """An Executor that the caller supplied; it is not replaced if it breaks."""
 
     patience = 1.0
 
@@ -207,7 +207,7 @@ def quiet_worker(parent: int) -> None:
 
 
 def _end_with(parent: int) -> None:
-    """A worker whose parent was killed would go on with work that nobody waits for."""
+    """Ends a worker whose parent was killed: nobody waits for its results."""
     while os.getppid() == parent:
         time.sleep(0.2)
     os._exit(1)

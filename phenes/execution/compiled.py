@@ -31,10 +31,9 @@ def compiled(f: Callable[..., Any], point: FloatArray) -> Callable[[FloatArray],
 
     def evaluate(points: FloatArray) -> FloatArray:
         n, k = len(points), len(devices)
-        # a power of two for each device: populations change size, compilations should not follow
-        # each
+        # padded to a power of two for each device, so that not every population size is compiled
         size = 1 << (-(-n // k) - 1).bit_length()
-        place = np.arange(n) % k * size + np.arange(n) // k  # dealt out like cards
+        place = np.arange(n) % k * size + np.arange(n) // k  # round-robin over the devices
         padded = np.repeat(points[-1:], k * size, axis=0)
         padded[place] = points
         counts = np.maximum(-(-(n - np.arange(k)) // k), 0)

@@ -19,13 +19,13 @@ CONNECT = 10  # seconds in which a scheduler has to answer
 
 
 class DaskBackend(Backend):
-    """client: a distributed.Client, which stays the caller's unless it is `owned`."""
+    """Evaluations on a distributed.Client, which is closed only if it is `owned`."""
 
     patience = 1.0  # f runs in a thread of the worker and cannot be interrupted at all
 
     def __init__(self, client: Any, owned: bool = False):
         self.client, self.owned = client, owned
-        self.flying: dict[AnyFuture, tuple[str, Any]] = {}  # ours: worker, theirs
+        self.flying: dict[AnyFuture, tuple[str, Any]] = {}  # our future: worker, Dask's future
         self.workers: dict[str, int] = {}
         self.look()
 
@@ -80,12 +80,12 @@ class DaskBackend(Backend):
         return min(self.workers, key=lambda worker: busy[worker] / self.workers[worker])
 
     def _finished(self, ours: AnyFuture, theirs: Any) -> None:
-        """In a thread of the client's."""
+        """Passes the outcome on, in a thread of the client."""
         try:
             _settle(ours, result=theirs.result(timeout=30))
         except Exception as error:
-            # what f raises comes back as a result, so this is the cluster's: cancelled, killed, out
-            # of reach
+            # exceptions of f come back as results, so this is one of the cluster: task cancelled,
+            # worker killed or out of reach
             _settle(ours, error=WorkerLost(f"{type(error).__name__}: {error}"))
         self.flying.pop(ours, None)
         theirs.release()

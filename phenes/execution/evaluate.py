@@ -1,4 +1,4 @@
-"""A function of the user's and where it runs."""
+"""A user's function and where it runs."""
 
 # cloudpickle ships no stubs
 # pyright: reportMissingTypeStubs=false
@@ -18,7 +18,7 @@ from phenes.execution.task import OnWorker, Outcome, remote
 
 
 class Evaluate:
-    """A function of the user's and where it runs.
+    """A user's function and where it runs.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ class Evaluate:
             self.backend.close()
 
     def _call(self, where: Backend) -> Callable[[FloatArray], Outcome]:
-        # nothing travels: drivers and locks may stay
+        # nothing is pickled: f may hold drivers and locks
         if isinstance(where, CallerExecutor) and isinstance(where.executor, ThreadPoolExecutor):
             return functools.partial(OnWorker(self.f, self.realises), self.timeout)
         return functools.partial(remote, _bytes(self.f), self.realises, self.timeout)

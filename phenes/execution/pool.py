@@ -16,7 +16,7 @@ from phenes._validate import FloatArray
 from phenes.execution.backends import AnyFuture, Backend
 from phenes.execution.task import Outcome, failed, say
 
-POLL = 0.2  # seconds between looks at workers that say nothing
+POLL = 0.2  # seconds between health checks of the workers
 PATIENCE = 120  # seconds without any worker after which a cluster is taken to be gone
 
 Arrived: TypeAlias = list[tuple[int, Outcome]]
@@ -67,7 +67,7 @@ class Pool(Protocol):
 class Task:
     tag: int
     point: FloatArray
-    attempts: int = 0  # that ended with the death of a worker
+    attempts: int = 0  # how often its worker died
     since: float = 0.0
     # its worker is killed because another task timed out: that does not count as an attempt
     pardoned: bool = False
@@ -85,8 +85,8 @@ class WorkerPool:
     ):
         self.backend, self.call = backend, call
         self.limit, self.max_attempts = limit, max_attempts
-        # a second one in the queue of each worker keeps it busy, but blurs when it started and
-        # whether it did
+        # prefetching a second task keeps workers busy, but then it is unknown when (and whether) a
+        # task started, which time limits and attempts need
         self.depth = 2 if limit is None and max_attempts > 1 else 1
         self.waiting: deque[Task] = deque()
         self.flying: dict[AnyFuture, Task] = {}
@@ -185,7 +185,7 @@ class WorkerPool:
         return []
 
     def _late(self) -> Arrived:
-        """Those that neither returned nor could be interrupted in time."""
+        """Tasks that neither returned nor could be interrupted in time."""
         if self.limit is None:
             return []
         now = time.monotonic()

@@ -28,7 +28,7 @@ class RayBackend(Backend):
                 log_to_driver=False,
                 logging_level=logging.ERROR,
             )
-        # Ray would evaluate again by itself what a dead worker had in hand
+        # no retries by Ray of the tasks of a dead worker: the pool counts attempts itself
         self.run = self.ray.remote(_call).options(max_retries=0, retry_exceptions=False)
         self.flying: dict[AnyFuture, Any] = {}
         self.look()

@@ -1,5 +1,5 @@
 # pyright: reportUnknownMemberType=false
-"""Laws of the user's own, and several evaluations at one theta."""
+"""User-defined laws, and several evaluations at one theta."""
 
 from collections.abc import Callable
 

@@ -195,7 +195,7 @@ class GaussianNoise(eqx.Module):
         Returns
         -------
         Covariance
-            That of x under q.
+            Covariance of x under q.
         """
         if self.gain is None:
             return add(q.covariance, self.cov, q.dim)
@@ -318,7 +318,7 @@ def _score_all_measured(p: GaussianNoise, q: G, r: Float[Array, "n k"], w: Float
 def _score_some_measured(
     p: GaussianNoise, q: G, r: Float[Array, "n k"], w: Float[Array, " n"]
 ) -> G:
-    """The same with a B of each individual's own: O(N d^3) for full covariances.
+    """The score where coordinates are missing: each individual has its own B, O(N d^3).
 
     One after the other, so that memory stays O(d^2).
     """

@@ -13,7 +13,7 @@ from phenes.optimizer.result import Result
 if TYPE_CHECKING:
     from phenes.optimizer.options import Callback
 
-ERRORS = 3  # different ones that are kept: the first say what is wrong
+ERRORS = 3  # distinct messages that are kept
 
 
 class Listener:

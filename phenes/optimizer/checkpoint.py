@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 EXPERIMENT = "minimize"
 NOW = "now"  # the key of the part that says what is under way
-# seconds of cheap evaluations that may be lost, and made again, rather than written one by one
+# seconds between writes of cheap evaluations, which are repeated if they are lost
 OFTEN = 0.01
-LONGEST = 80  # characters of a noise that is stored as it is
+LONGEST = 80  # characters of `noise` above which a hash is stored
 
 
 @dataclass
@@ -53,11 +53,11 @@ class Part:
     budget: int | None = None
 
     def key(self, name: str) -> str:
-        """Of a smaller part inside this one."""
+        """The key of an incremental part of this generation."""
         return f"{self.number:08d}/{name}"
 
     def next(self) -> Part:
-        """The one after this; of what was sent, some may still be under way."""
+        """The next generation; some points that were sent may still be under way."""
         told = {row.index for row in self.rows}
         after = Part(self.number + 1, sent=[index for index in self.sent if index not in told])
         if after.sent:
@@ -100,7 +100,7 @@ class Checkpoint:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: Any) -> None:
-        with contextlib.suppress(ValueError):  # if the file is the trouble, that was said already
+        with contextlib.suppress(ValueError):  # errors of the file were raised already
             if kind is not None:
                 self._write_rows(0)
                 if issubclass(kind, Exception):
@@ -183,7 +183,7 @@ class Checkpoint:
             self.run.finish(status)
 
     def _write_rows(self, flying: int) -> None:
-        """Those that are not on file yet."""
+        """Writes the rows that are not on file yet."""
         part = self.part
         rows = part.rows[part.stored :]
         if self.run is not None and rows:
@@ -203,7 +203,7 @@ class Checkpoint:
         self.failed += sum(not np.isfinite(row.f) for row in rows)
 
     def _now(self, flying: int) -> dict[str, int]:
-        """For those who watch."""
+        """The progress, for `phenes watch`."""
         return {"done": self.done, "failed": self.failed, "flying": flying, "budget": self.budget}
 
 
@@ -232,7 +232,7 @@ def settings(
     seed: int,
     maximize: bool,
 ) -> dict[str, Any]:
-    """What must be the same for a run to be gone on with; the budget may change."""
+    """Settings that must be equal for a run to be resumed; the budget may change."""
     return {
         "x0": _list(x0),
         "sigma0": _list(sigma0),
@@ -251,7 +251,7 @@ def _list(value: ArrayLike) -> list[float]:
 
 
 def _describe(noise: Noise) -> str:
-    """Short, and different for different numbers."""
+    """A short text for `noise`, different for different numbers."""
     plain = noise is None or isinstance(noise, str | float | int) or hasattr(noise, "sample")
     text = repr(noise) if plain else repr(np.asarray(noise).tolist())
     if len(text) <= LONGEST:

@@ -34,7 +34,7 @@ class Wishes(NamedTuple):
     popsize: int | None
 
     def reached(self, fun: float, se: float) -> bool:
-        """Is the target passed with confidence, by E f = fun ± se as minimised?"""
+        """Whether E f = fun ± se, as minimised, passes the target with confidence."""
         return self.target is not None and fun + CONFIDENCE * se <= self.sign * self.target
 
 
@@ -52,7 +52,7 @@ class Ending:
         return self.trust.reserve(self.progress.budget, self.wishes.verify, self.wishes.popsize)
 
     def due(self, pending: int) -> bool:
-        """Is the verification to begin now? pending: rows under way.
+        """Whether the verification is to begin now. pending: rows under way.
 
         A verification that has found the search to be wrong is given up if there is budget left.
         """
@@ -107,7 +107,7 @@ class Ending:
         return "target" if again and self._seems_reached() else ""
 
     def _stands(self) -> bool:
-        """Does a verification before the end of the budget stand, or is there more to search?"""
+        """Whether a verification before the end of the budget stands; otherwise search goes on."""
         if self.reason == "target":
             holds = self._target_holds()
             if not holds:
@@ -127,11 +127,11 @@ class Ending:
         return False
 
     def _seems_reached(self) -> bool:
-        """Is the target reached by the model of the search?"""
+        """Whether the target is reached by the model of the search."""
         return bool(self.progress.generation) and self.wishes.reached(*self.trust.model())
 
     def _target_holds(self) -> bool:
-        """Is the target reached by the evidence?"""
+        """Whether the target is reached by the evidence."""
         if not self.reserve:
             return self._seems_reached()
         known = self.trust.recommend(self.search.mean).estimate

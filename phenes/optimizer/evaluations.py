@@ -39,7 +39,7 @@ def row(index: int, theta: FloatArray, x: FloatArray, outcome: Outcome, realises
 
 
 def to_arrays(rows: list[Row]) -> dict[str, NDArray[Any]]:
-    """One column for each field; columns that say nothing are left out."""
+    """Rows as columns, one for each field; columns without information are left out."""
     names = ["index", "theta", "x", "f"]
     if any(row.asked for row in rows):
         names += ["tell", "asked"]
@@ -50,7 +50,7 @@ def to_arrays(rows: list[Row]) -> dict[str, NDArray[Any]]:
 
 
 def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> list[Row]:
-    """The rows again."""
+    """The rows that `to_arrays` wrote."""
     n = len(arrays["f"])
     index = arrays.get("index", np.arange(n))
     error = arrays.get("error", np.full(n, ""))

@@ -63,7 +63,7 @@ class History:
 
 
 def _merge(into: dict[str, int], events: Mapping[str, int]) -> dict[str, int]:
-    """Adds numbers of events, in the order of their first."""
+    """Merges counts of events, in the order of their first."""
     for text, number in events.items():
         into[text] = into.get(text, 0) + number
     return into

@@ -1,4 +1,4 @@
-"""The noise as measurements show it: learnt from x - theta, or held against the declaration."""
+"""The noise as measurements show it: fitted to x - theta, or tested against the declaration."""
 
 # SciPy ships no stubs
 # pyright: reportMissingTypeStubs=false
@@ -11,14 +11,15 @@ from scipy import special
 
 from phenes._validate import FloatArray
 
-# coordinates up to which correlations are looked for: d^2 numbers are kept and one eigenproblem is
-# solved now and then
+# largest dimension in which correlations are estimated: O(d^2) memory, and an eigendecomposition
+# per fit
 FULL = 200
 
 
 class Learnt(NamedTuple):
-    """What the residuals x - theta say. structure: "none", "isotropic", "diagonal" or "low-rank"
-    (with `rank` shared directions).
+    """The noise estimated from the residuals x - theta.
+
+    `structure` is "none", "isotropic", "diagonal" or "low-rank" (with `rank` shared directions).
     """
 
     structure: str
@@ -27,7 +28,7 @@ class Learnt(NamedTuple):
     std: FloatArray
     cov: FloatArray  # [d], or [d, d] for shared errors
     samples: int
-    measured: NDArray[np.bool_]  # of each coordinate, whether it ever was
+    measured: NDArray[np.bool_]  # whether each coordinate was ever measured
 
     def __str__(self) -> str:
         if not self.measured.any():
@@ -79,7 +80,7 @@ class Residuals:
     def learn(self) -> Learnt:
         """The simplest of isotropic, diagonal and low-rank that fits, by BIC.
 
-        With a bias only where it shows.
+        With a bias only where it is significant.
         """
         n, seen, var = max(self.samples, 1), self.single > 1, self.variances()
         bias = self.mean()
@@ -146,7 +147,7 @@ def misfit(residuals: Residuals, expected_bias: FloatArray, expected_var: FloatA
         ),
         1.0,
     )
-    # the plainest of many
+    # of several misfits report the clearest
     worst = int(np.argmin(tail / (1 + np.abs(np.log(np.maximum(power / n, 1e-300))))))
     if tail[worst] < chance:
         return (

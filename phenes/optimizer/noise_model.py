@@ -20,7 +20,7 @@ from phenes.optimizer.noise_sampling import sample
 if TYPE_CHECKING:
     from phenes.inputs.gaussian import GaussianNoise
 
-# for the moments of a law that only samples: its standard deviation is then known to about 1 %
+# draws for the moments of a law that only samples: standard deviations to about 1 %
 DRAWS = 4096
 
 
@@ -32,7 +32,7 @@ class Moments(NamedTuple):
 
     @property
     def variances(self) -> FloatArray:
-        """Of each coordinate, [d]."""
+        """Variance of each coordinate, [d]."""
         return np.diag(self.cov) if self.cov.ndim == 2 else self.cov
 
 
@@ -47,7 +47,7 @@ class NoiseModel(Protocol):
         ...
 
     def moments(self, theta: FloatArray) -> Moments:
-        """Of the pulled-back x around these theta."""
+        """Moments of the pulled-back x around these theta."""
         ...
 
     def pull(self, x: FloatArray, theta: FloatArray) -> FloatArray:
@@ -115,7 +115,7 @@ class GaussianNoiseModel:
 
 
 class SampledNoiseModel:
-    """Any law of `phenes.inputs` or of the user's own, by its moments at the present theta."""
+    """Any law of `phenes.inputs` or a user-defined one, by its moments at the present theta."""
 
     fixed = False
 
@@ -134,7 +134,7 @@ class SampledNoiseModel:
         return sample(self.law, seed, generation, theta)
 
     def moments(self, theta: FloatArray) -> Moments:
-        """At the mean of theta; estimated again when that has moved by a fifth of the noise."""
+        """Moments at the mean of theta; estimated again once it moves by a fifth of the noise."""
         centre = np.atleast_2d(theta).mean(axis=0)
         if self._at is None or _far(centre - self._at, self._moments):
             self._at = centre
@@ -146,7 +146,7 @@ class SampledNoiseModel:
         bias = r.mean(axis=0)
         cov = np.atleast_2d(np.cov(r.T))
         error = np.sqrt(np.outer(np.diag(cov), np.diag(cov)) / DRAWS)
-        # correlations that are only luck of the draw
+        # correlations that are sampling error
         alone = np.abs(cov - np.diag(np.diag(cov))) < 5 * error
         small = np.abs(bias) < 5 * np.sqrt(np.diag(cov) / DRAWS)
         return Moments(np.where(small, 0.0, bias), np.diag(cov).copy() if alone.all() else cov)
@@ -270,7 +270,7 @@ def _of_gaussian(law: GaussianNoise, dim: int) -> GaussianNoiseModel:
 
 
 def _fill(moments: Moments, theta: FloatArray, x: FloatArray) -> tuple[FloatArray, Moments]:
-    """By the Gaussian law of these moments."""
+    """Fills missing coordinates by the Gaussian law of these moments."""
     full, known = GaussianNoiseModel(moments.cov, moments.bias).fill(theta, x)
     return full, Moments(moments.bias, known.cov)
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from phenes._validate import FloatArray
 
-BLOCK = 64  # individuals that a law is asked for at a time
+BLOCK = 64  # individuals that are drawn per call
 
 
 def sample(law: Any, seed: int, generation: int, theta: FloatArray) -> FloatArray:
@@ -39,7 +39,7 @@ def _compiled() -> Callable[[Any, Any, Any, FloatArray], Any]:
 
     from phenes._population import realise
 
-    # laws that sample by rejection take seconds to optimise, and are no faster for it
+    # less optimisation by XLA: rejection samplers take seconds to compile and gain nothing from it
     quickly: dict[str, Any] = {}
     if jax.default_backend() == "cpu":
         quickly = {"xla_backend_optimization_level": 1, "xla_cpu_use_fusion_emitters": False}

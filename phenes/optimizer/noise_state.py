@@ -1,4 +1,4 @@
-"""What a run knows of the input noise: declared and held against the data, or learnt from them."""
+"""What a run knows of the input noise: declared and tested against data, or learnt from them."""
 
 import warnings
 from typing import Any
@@ -17,9 +17,9 @@ from phenes.optimizer.noise_model import (
 )
 from phenes.optimizer.trust import SIMULATED, GaussianAt
 
-SIMULATION_SEED = 2**31 - 1  # of draws that are simulated, not evaluated
-SIMULATIONS = 16  # theta whose draws are kept: those of a verification, and some more
-# residuals before the noise is learnt for the first time, or held against what was declared
+SIMULATION_SEED = 2**31 - 1  # seed of draws that are simulated, not evaluated
+SIMULATIONS = 16  # theta whose draws are cached: more than a verification compares
+# residuals before the noise is fitted for the first time, or the declaration is tested
 FIRST_LEARNT, FIRST_CHECKED = 8, 64
 
 UNMEASURED = (
@@ -43,12 +43,12 @@ class NoiseState:
         self.learns = is_learnt(noise)
         self.model: NoiseModel = noise_model(noise, x0.size)
         self.known: Moments = self.model.moments(x0)
-        # at x0, once: a sampled model that is asked elsewhere forgets what it knows of here
+        # computed once, at x0: a sampled model caches its moments for one theta only
         self._declared_none = not np.any(self.known.cov)
         self.residuals = Residuals(x0.size)
         self.warning: str | None = None
         self._next_check = FIRST_LEARNT if self.learns else FIRST_CHECKED
-        self._patterns: set[bytes] = set()  # of coordinates that were not measured
+        self._patterns: set[bytes] = set()  # masks of unmeasured coordinates
         self._draws: dict[bytes, FloatArray] = {}
 
     def points(self, theta: FloatArray, x: FloatArray) -> FloatArray:
@@ -74,7 +74,7 @@ class NoiseState:
             self.model = LearntNoiseModel(learnt.bias, learnt.cov)
             return
         if self.model.fixed and self.warning is None:
-            # once: later sentences would say the same with more data
+            # warn once: later warnings would repeat it with more data
             expected = self.model.moments(theta)
             self.warning = misfit(self.residuals, expected.bias, expected.variances)
             if self.warning:
@@ -89,7 +89,7 @@ class NoiseState:
         return self.model.pull(full, theta), changed
 
     def unmeasured_variances(self, theta: FloatArray) -> FloatArray:
-        """Variances of the noise that nobody measured, [d]: declared at theta, less `known`."""
+        """Variances of the declared input noise in coordinates that are not measured, [d]."""
         return self.model.moments(theta).variances - self.known.variances
 
     @property
@@ -101,7 +101,7 @@ class NoiseState:
 
     @property
     def one_pattern(self) -> bool:
-        """Were the same coordinates measured in all evaluations?"""
+        """Whether the same coordinates were measured in all evaluations."""
         return len(self._patterns) <= 1
 
     def law_at(self, theta: FloatArray) -> GaussianAt | FloatArray:
@@ -122,7 +122,7 @@ class NoiseState:
         return self._draws[key]
 
     def relative_error(self) -> float:
-        """Of the variances: learnt from n residuals they are known to a share sqrt(2 / n)."""
+        """Relative error of the variances: sqrt(2 / n) if learnt from n residuals, else 0."""
         return float(np.sqrt(2 / max(self.residuals.samples, 2))) if self.learns else 0.0
 
     def described(self) -> str:
@@ -135,7 +135,7 @@ class NoiseState:
 
 
 def _same(a: Moments, b: Moments) -> bool:
-    """Up to what a few unmeasured coordinates more or less make."""
+    """Whether moments are equal, up to the effect of a few unmeasured coordinates."""
     return (
         a.cov.shape == b.cov.shape
         and np.allclose(a.cov, b.cov, rtol=0.02, atol=1e-300)

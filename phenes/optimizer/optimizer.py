@@ -23,8 +23,8 @@ from phenes.optimizer.verdict import Facts, answer
 if TYPE_CHECKING:
     from phenes.optimizer.options import Bounds, Noise
 
-# evaluations of the first generation at x0 itself: what the answer has to beat; without noise two,
-# whether f repeats itself
+# evaluations at x0 in the first generation, which the answer has to beat; without noise two, to see
+# whether f is deterministic
 PROBES, PROBES_WITHOUT_NOISE = 1, 2
 # generations without any finite value after which an experiment is taken to be broken
 PATIENCE = 20
@@ -134,7 +134,7 @@ class Optimizer:
         wishes = Wishes(self.target, self._sign, reserved, self._requested)
         self._ending = Ending(self._search, self._trust, self._progress, wishes)
         self._history = History()
-        self._untold: list[tuple[FloatArray, FloatArray, FloatArray]] = []  # to the search
+        self._untold: list[tuple[FloatArray, FloatArray, FloatArray]] = []  # rows since last update
         self._asked = 0
         self._failed = 0
         self._barren = 0  # evaluations since the last finite value
@@ -204,7 +204,7 @@ class Optimizer:
         wanted = self.popsize if n is None else _validate.count("n", n)
         used = self.nfev + _validate.count("pending", pending, 0)
         rows = wanted if self.nfev >= self.budget else max(min(wanted, self.budget - used), 0)
-        if rows == 0:  # what is under way uses the budget
+        if rows == 0:  # pending evaluations use up the budget
             return np.empty((0, self.dim))
         self._advance(pending)
         verification = self._trust.verification
@@ -223,8 +223,8 @@ class Optimizer:
         wanted = n - len(known)
         if not wanted:
             return known
-        # candidates come in mirrored pairs: one that lost its place to x0 must not shift those of
-        # all generations to come
+        # candidates come in mirrored pairs: where x0 replaces one, ask for both and drop one, so
+        # that pairs stay aligned with generations
         return np.concatenate([known, self._search.ask(wanted + len(known) % 2)[:wanted]])
 
     def tell(self, theta: ArrayLike, f: ArrayLike, realised: ArrayLike | None = None) -> None:
@@ -254,8 +254,7 @@ class Optimizer:
         self._progress.batches += 1
         self._progress.nfev += values.size
         self._failed += int(np.sum(~finite))
-        # restarts may well fall where f fails: they end by themselves, and say nothing of the best
-        # run
+        # failures of a restart do not count: it ends by itself and says nothing of the best descent
         counted = 0 if self._search.challenging else values.size
         self._barren = 0 if finite.any() else self._barren + counted
         minimised = self._sign * values
@@ -404,7 +403,7 @@ class Optimizer:
         return float(fun), float(np.hypot(se, learnt))
 
     def _update(self) -> None:
-        """One generation for the search, from all that was told since the last.
+        """Updates the search by one generation, from all that was told since the last.
 
         Rows of the verification only enter its models.
         """

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class ScipyBounds(Protocol):
-    """As scipy.optimize.Bounds."""
+    """The protocol of scipy.optimize.Bounds."""
 
     @property
     def lb(self) -> Any: ...
@@ -26,7 +26,7 @@ class ScipyBounds(Protocol):
 
 
 class DaskClient(Protocol):
-    """As distributed.Client."""
+    """The protocol of distributed.Client."""
 
     def scheduler_info(self) -> dict[str, Any]: ...
 

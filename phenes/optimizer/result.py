@@ -48,7 +48,7 @@ class Best(NamedTuple):
     x : ndarray, shape (d,)
         What was realised; NaN coordinates were not measured.
     fun : float
-        Its value.
+        Its value f.
     """
 
     theta: FloatArray
@@ -65,7 +65,7 @@ class Candidate(NamedTuple):
         "start", "proposal" (of the search), "rival", "mean" (of a search that is not verified yet),
         "best" or "answer".
     theta : ndarray, shape (d,)
-        What was considered.
+        The candidate.
     fun, fun_se : float
         Estimate of E f and its standard error.
     draws : int
@@ -99,7 +99,7 @@ class Result:
     fun : float
         Estimate of E f at x.
     fun_se : float
-        Its standard error.
+        Standard error of `fun`.
     interval : tuple of float
         95 % interval of E f at x.
     nfev, nit : int
@@ -117,7 +117,7 @@ class Result:
     evaluations : Evaluations
         All of them: theta, x and f.
     quantiles : dict of float to float
-        Of f at x.
+        Quantiles of f at x, by probability.
     candidates : tuple of Candidate
         The theta that were considered.
     failed : int

@@ -15,16 +15,16 @@ from phenes.evidence.law import gaussian_law, sampled_law
 from phenes.evidence.ranking import rank
 from phenes.evidence.verification import RIVALS, TRIAL, Repeats, decide, surely_beats
 
-SHARE = 0.1  # of the budget that is kept for the verification
+SHARE = 0.1  # share of the budget that is reserved for the verification
 LEAST_RESERVE, MOST_RESERVE = 8, 1000  # evaluations
 LARGEST_SHARE = 1 / 3
 # without noise: one evaluation at the mean of the search, two repeats of the best point
 EXACT_RESERVE = 3
-REPEATS_BEST, REPEATS_START = 4, 2  # evaluations made again where f looks as if it took few values
+REPEATS_BEST, REPEATS_START = 4, 2  # repeated evaluations where f seems to take few values
 SIMULATED = 4096  # draws of a law that is known by draws only
-# of the pool of rivals: best realised points, means along the way
+# numbers of candidates for rivals: best realised points, means along the way
 BEST_POINTS, PATH_POINTS = 100, 200
-APART = 1.0  # standard deviations of the noise by which rivals differ
+APART = 1.0  # least distance of rivals, in standard deviations of the noise
 
 
 class GaussianAt(NamedTuple):
@@ -69,14 +69,14 @@ class Trust:
         self.noisy_values = False
         self.control = True  # may a model of f be used for the claim?
         self.verification: Verification | Repeats | None = None
-        self.places: list[tuple[str, FloatArray]] = []  # where draws were made on purpose
+        self.places: list[tuple[str, FloatArray]] = []  # role and theta of the verified candidates
         self._questioned = False
-        self._said: tuple[Any, Claim] | None = None  # for which state of things, and what
+        self._said: tuple[Any, Claim] | None = None  # cache: key, claim
         self._laws: dict[bytes, Law] = {}
 
     @property
     def exact(self) -> bool:
-        """Is f the same whenever theta is, as far as anybody has seen?"""
+        """Whether f is deterministic in theta, as far as the evaluations show."""
         return self.noiseless and not self.noisy_values
 
     @property
@@ -137,7 +137,7 @@ class Trust:
         return np.array(rows[:most])
 
     def _ties(self) -> bool:
-        """Do different theta have equal values, and are there others?"""
+        """Whether different theta have equal values, while not all values are equal."""
         f = self.seen.f
         finite = np.isfinite(f)
         return not self.seen.flat and np.unique(f[finite]).size < len(
@@ -155,12 +155,12 @@ class Trust:
         return self._laws[key]
 
     def evidence(self, theta: FloatArray) -> Estimate:
-        """From all rows, weighted; draws at theta itself and others that fell near."""
+        """Estimate of E f at theta from all rows, by importance weights."""
         law = self.law(theta)
         return estimate(self.seen, law, self.price, balance_weights(self.seen, law), self.control)
 
     def claim(self, theta: FloatArray) -> Estimate:
-        """From the draws at theta alone; the others only help to explain them."""
+        """Estimate of E f from the draws at theta; other rows only fit the control variate."""
         law = self.law(theta)
         return estimate(self.seen, law, self.price, fresh_weights(self.seen, law), self.control)
 
@@ -255,7 +255,7 @@ class Trust:
             answer = self.claim(answer.theta) if answer.draws >= TRIAL else answer
         else:
             here = self.evidence(mean)
-            # nothing was seen near enough: what the model of the search says
+            # too few rows nearby: fall back on the model of the search
             if not np.isfinite(here.fun):
                 fun, se = self.model()
                 here = Estimate(

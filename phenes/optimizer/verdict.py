@@ -16,14 +16,14 @@ from phenes.evidence.verification import MOST_FAILING
 from phenes.optimizer.result import Best, Candidate, Failing, Result
 from phenes.optimizer.trust import Claim
 
-LEAST_DRAWS = 5  # finite ones at the answer, below which a claim is not called verified
+LEAST_DRAWS = 5  # finite draws at the answer below which a claim is not called verified
 POPULATIONS = 2  # evaluations below so many populations are no search
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 CONTRADICTED = 3.0  # joint standard errors between the model of the search and the draws
 NOTABLE = 0.1  # standard deviations of f at x by which they must differ as well
-# of the whole gain, in the last quarter of the evaluations, for f to be called still falling
+# share of the whole gain, in the last quarter of the evaluations, above which f still falls
 LATE_GAIN = 0.1
-# times the start width: a search that ends wider than that has not found the scale of f
+# multiple of the start width: a search that ends wider has not found the scale of f
 GROWN = 10.0
 
 
@@ -79,7 +79,7 @@ def answer(facts: Facts) -> Result:
 
 
 def failing(known: Estimate) -> Failing:
-    """Clopper-Pearson, 95 %."""
+    """Clopper-Pearson interval of a probability, at 95 %."""
     n, k = known.draws, known.failed
     if n == 0:
         return Failing(np.nan, 0.0, 1.0, 0)
@@ -171,7 +171,7 @@ def _doubts(facts: Facts) -> list[str]:
 
 
 def _still_falling(f: FloatArray) -> bool:
-    """Is a good part of all that was gained from the last quarter of the run?"""
+    """Whether a good part of the whole gain is from the last quarter of the run."""
     finite = f[np.isfinite(f)]
     last = 3 * finite.size // 4
     before, after = finite[:last].min(), finite[last:].min()
@@ -179,7 +179,7 @@ def _still_falling(f: FloatArray) -> bool:
 
 
 def _is_start(facts: Facts) -> bool:
-    """Is the start recommended though the search proposed another place?"""
+    """Whether the start is recommended though the search proposed another place."""
     at = facts.claim.estimate.theta
     if not np.array_equal(at, facts.claim.start.theta):
         return False

@@ -36,7 +36,7 @@ def band(ax: Axes, x: np.ndarray, runs: np.ndarray, method: str, label: str) -> 
     Parameters
     ----------
     ax : matplotlib.axes.Axes
-        Where it is drawn.
+        Axes to draw on.
     x : array [n]
         Such as the evaluations after each update.
     runs : array [seeds, n]
@@ -44,7 +44,7 @@ def band(ax: Axes, x: np.ndarray, runs: np.ndarray, method: str, label: str) -> 
     method : str
         "ES" or "PAES": the colour.
     label : str
-        For the legend.
+        Label in the legend.
     """
     low, middle, high = np.quantile(runs, [0.25, 0.5, 0.75], axis=0)
     ax.fill_between(x, low, high, color=COLOURS[method], alpha=0.25, linewidth=0)
@@ -57,9 +57,9 @@ def save(figure: Figure, path: Path, dpi: int = 130, style: dict[Any, Any] = STY
     Parameters
     ----------
     figure : matplotlib.figure.Figure
-        What is written.
+        The figure to write.
     path : pathlib.Path
-        Its ending says in which format.
+        The file to write; its suffix says in which format.
     dpi : int
         Dots per inch.
     style : dict

@@ -15,15 +15,15 @@ from phenes.plots import COLOURS, INK, STYLE
 from phenes.plots.notebook import Picture
 
 LINES = 12  # coordinates that can be told apart in a picture
-LETTERS = 150  # in a line across the picture
+LETTERS = 150  # characters of a line across the picture
 # values beyond it are not drawn, nor below its inverse: the arithmetic of axes would overflow
 HUGE = 1e150
-# of the largest to the smallest value from which a logarithmic scale shows more
+# ratio of the largest to the smallest value above which the scale is logarithmic
 RATIO, RATIO_WITH_ZERO = 30.0, 1e4
-USUAL = (0.05, 0.95)  # quantiles of what is always shown
-SQUEEZED = 20.0  # times that range: with all values in it the picture would show nothing else
-LABEL = 8  # points, of a coordinate's number
-APART = 1.35 * LABEL  # points between two of them
+USUAL = (0.05, 0.95)  # quantiles of the values that are always shown
+SQUEEZED = 20.0  # times that range: if all values need more, outliers are left out
+LABEL = 8  # font size of a coordinate's number, in points
+APART = 1.35 * LABEL  # distance of two labels, in points
 
 
 class Answer(Protocol):
@@ -121,7 +121,7 @@ def _at_x(result: Answer) -> str:
 
 
 def figure_of_curve(run: dict[str, Any]) -> Figure:
-    """The same of a run that is stored, from its snapshot.
+    """The figure of a run that is stored, from its snapshot.
 
     Parameters
     ----------
@@ -301,8 +301,9 @@ def _value(ax: Axes, history: Mapping[str, np.ndarray], marks: list[_Mark] | Non
 def _frame(
     ax: Axes, fun: np.ndarray, median: np.ndarray, marks: list[_Mark]
 ) -> tuple[float, float]:
-    """The scale and the ends of the axis: all values, or all but a few that would squeeze the
-    others.
+    """Sets the scale of the value axis and returns its limits.
+
+    They include all values, or all but a few outliers that would squeeze the others.
     """
     marked = [mark.fun for mark in marks if mark.role != "luck"]
     ends = [
@@ -315,7 +316,7 @@ def _frame(
     if not values.size:
         return 0.0, 1.0
     low, high = values.min(), values.max()
-    # these say which scale it is: a model's estimate of something positive may be negative
+    # the scale is chosen by observed values: a model may predict negative values of a positive f
     solid = np.concatenate([median, marked]) if median.size + len(marked) else fun
     size = np.abs(solid)[solid != 0]
     if _logarithmic(ax, solid, size):
@@ -339,7 +340,7 @@ def _frame(
 
 
 def _logarithmic(ax: Axes, values: np.ndarray, size: np.ndarray) -> bool:
-    """Sets such a scale where the values have one sign and many magnitudes."""
+    """Sets a logarithmic scale where the values have one sign and many magnitudes."""
     if not size.size or (values.min() < 0 < values.max()):
         return False
     if not size.max() > (RATIO if size.size == values.size else RATIO_WITH_ZERO) * size.min():
@@ -409,12 +410,12 @@ def _spread_labels(ax: Axes) -> None:
         return
     points = 72 / ax.get_figure(root=True).dpi  # pyright: ignore[reportOptionalMemberAccess]
     at = np.round(points * ax.transData.transform([label.xy for label in labels])[:, 1])
-    # those that coincide are in order, the first on top
+    # labels that coincide are ordered by coordinate, the first on top
     order = np.lexsort((-np.arange(len(labels)), at))
     steps = APART * np.arange(len(labels))
     low, high = points * ax.bbox.y0, points * ax.bbox.y1
-    # increasing, once the steps are taken off, is a step apart; the closest such sequence is a
-    # regression
+    # labels at least APART from each other, as close as possible to where they belong: isotonic
+    # regression of the positions less multiples of APART
     moved = (
         np.clip(isotonic_regression(at[order] - steps).x, low, max(high - steps[-1], low)) + steps
     )

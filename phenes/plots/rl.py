@@ -13,7 +13,7 @@ from phenes.plots import COLOURS, INK, STYLE
 
 ABREAST = 4  # maps beside each other
 TINTS = {"H": "#BBBBBB", "#": "#BBBBBB", "G": "#9FD8C4"}
-DEEP = 100.0  # returns below the best possible, from which a linear scale shows nothing else
+DEEP = 100.0  # distance below the best possible return beyond which the scale is not linear
 
 
 class Map(NamedTuple):

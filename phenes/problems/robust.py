@@ -21,9 +21,9 @@ from typing import Any
 
 import numpy as np
 
-# of Gauss-Hermite along each axis: errors below 1e-10 on these functions
+# nodes of Gauss-Hermite along each axis: errors below 1e-10 on these functions
 NODES = {1: 96, 2: 64, 3: 32}
-INTERIOR = 64  # of Gauss-Legendre between the ends of the box, where inputs are clipped to it
+INTERIOR = 64  # nodes of Gauss-Legendre inside the box, where inputs are clipped to it
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class RobustProblem:
     Parameters
     ----------
     name : str
-        What it is called.
+        Name of the problem.
     f : callable
         (array namespace, x_1 [...], ..., x_d [...]) -> f [...].
     box : pair of tuples
@@ -165,7 +165,7 @@ class RobustProblem:
 
 @functools.cache
 def _hermite(n: int) -> tuple[np.ndarray, np.ndarray]:
-    """For the standard normal law."""
+    """Gauss-Hermite nodes and weights for the standard normal law."""
     nodes, weights = np.polynomial.hermite_e.hermegauss(n)
     return nodes, weights / math.sqrt(2 * math.pi)
 

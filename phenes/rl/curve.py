@@ -57,7 +57,7 @@ class Curve(NamedTuple):
 
     @classmethod
     def start(cls) -> "Curve":
-        """Of no generation."""
+        """A curve without generations."""
         return cls(
             *(np.zeros(0, np.int64 if name in COUNTS else np.float64) for name in cls._fields)
         )
@@ -69,7 +69,7 @@ class Curve(NamedTuple):
         Parameters
         ----------
         parts : list of Curve
-            In their order.
+            The parts in their order.
 
         Returns
         -------
@@ -80,7 +80,7 @@ class Curve(NamedTuple):
 
     @property
     def generations(self) -> int:
-        """How many there are."""
+        """Number of generations."""
         return self.mean.size
 
     def extended(self, reports: list[Report], seconds: float) -> "Curve":
@@ -96,7 +96,7 @@ class Curve(NamedTuple):
         Returns
         -------
         Curve
-            With them.
+            The curve with these generations.
         """
         new = {
             name: np.concatenate([np.atleast_1d(np.asarray(getattr(r, name))) for r in reports])
@@ -120,7 +120,7 @@ class Curve(NamedTuple):
         Returns
         -------
         Curve
-            With them.
+            The curve with these looks.
         """
         return self._replace(
             at=np.append(self.at, [at for at, _ in looks]).astype(np.int64),
@@ -133,7 +133,7 @@ class Curve(NamedTuple):
         Parameters
         ----------
         before : Curve
-            As it was earlier.
+            The curve as it was earlier.
 
         Returns
         -------

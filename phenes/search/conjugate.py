@@ -57,12 +57,12 @@ class Beta(eqx.Module):
 
     @property
     def a(self) -> Float[Array, "*d"]:
-        """Successes, as it were."""
+        """Parameter a, a pseudo-count of successes."""
         return jnp.exp(self.log_a)
 
     @property
     def b(self) -> Float[Array, "*d"]:
-        """Failures, as it were."""
+        """Parameter b, a pseudo-count of failures."""
         return jnp.exp(self.log_b)
 
     @property

@@ -50,7 +50,7 @@ class Gaussian(eqx.Module):
     Parameters
     ----------
     mean : array_like, shape [d]
-        Where the search is.
+        Mean of the search law.
     cov : array_like, shape [d, d]
         Covariance of theta, symmetric and positive semidefinite.
 
@@ -144,7 +144,7 @@ class Gaussian(eqx.Module):
         Parameters
         ----------
         g : a gradient shaped like this law
-            With respect to psi.
+            Gradient with respect to psi.
         observed : ObservedCovariance
             B, the inverse covariance of the marginal in theta.
 
@@ -162,7 +162,7 @@ class Gaussian(eqx.Module):
         return replace(self, mean=self.mean + updates.mean, cov=cov), projected
 
     def with_std(self, std: Float[Array, ""] | float) -> Self:
-        """The same shape at a mean variance of std^2."""
+        """The law with its covariance scaled to a mean variance of std^2."""
         scale = jnp.asarray(std, self.mean.dtype) ** 2 * self.dim / jnp.trace(self.cov)
         return replace(self, mean=self.mean, cov=self.cov * scale)
 
@@ -173,7 +173,7 @@ class DiagonalGaussian(eqx.Module):
     Parameters
     ----------
     mean : array_like, shape [d]
-        Where the search is.
+        Mean of the search law.
     std : array_like, shape [] or [d]
         Standard deviation of theta, one for all coordinates or one for each.
 
@@ -279,7 +279,7 @@ class DiagonalGaussian(eqx.Module):
         Parameters
         ----------
         g : a gradient shaped like this law
-            With respect to psi.
+            Gradient with respect to psi.
         observed : ObservedCovariance
             B, the inverse covariance of the marginal in theta.
 
@@ -303,7 +303,7 @@ class DiagonalGaussian(eqx.Module):
         return shifted(self, updates), jnp.zeros((), jnp.int32)
 
     def with_std(self, std: Float[Array, ""] | float) -> Self:
-        """The same proportions at a geometric mean of std."""
+        """The law with its spreads scaled to a geometric mean of std."""
         shift = jnp.log(jnp.asarray(std, self.mean.dtype)) - jnp.mean(self.log_std)
         return replace(self, mean=self.mean, log_std=self.log_std + shift)
 
@@ -314,7 +314,7 @@ class IsotropicGaussian(eqx.Module):
     Parameters
     ----------
     mean : array_like, shape [d]
-        Where the search is.
+        Mean of the search law.
     std : array_like, shape []
         Standard deviation of every coordinate of theta.
 
@@ -422,7 +422,7 @@ class IsotropicGaussian(eqx.Module):
         Parameters
         ----------
         g : a gradient shaped like this law
-            With respect to psi.
+            Gradient with respect to psi.
         observed : ObservedCovariance
             B, the inverse covariance of the marginal in theta.
 
@@ -442,7 +442,7 @@ class IsotropicGaussian(eqx.Module):
         return shifted(self, updates), jnp.zeros((), jnp.int32)
 
     def with_std(self, std: Float[Array, ""] | float) -> Self:
-        """The same mean with another spread."""
+        """The law with the same mean and another spread."""
         return replace(self, mean=self.mean, log_std=jnp.log(jnp.asarray(std, self.mean.dtype)))
 
 

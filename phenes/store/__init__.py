@@ -1,4 +1,6 @@
-"""The run record: one SQLite file in WAL mode with the settings and the parts of every run::
+"""The run record: one SQLite file in WAL mode with the settings and the parts of every run.
+
+It is used like this::
 
     with store.Store(path) as record:
         run = record.begin("bbob", settings, resume=True)     # the run to go on with, or a new one

@@ -71,7 +71,7 @@ class Database:
 def _open(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=PATIENCE)
     try:
-        # a file from elsewhere may hold triggers and views: plain SQL is all they get
+        # triggers and views of untrusted files may not call functions with side effects
         connection.execute("PRAGMA trusted_schema = OFF")
         magic, version, empty = _identity(connection)
         if magic != MAGIC and not (empty and magic == 0):
@@ -102,7 +102,7 @@ def _identity(connection: sqlite3.Connection) -> tuple[int, int, bool]:
     """
     connection.execute("BEGIN")
     try:
-        # first: it takes the lock, a PRAGMA does not
+        # the SELECT comes first: it takes the read lock, a PRAGMA does not
         tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         magic, version = (
             connection.execute(f"PRAGMA {name}").fetchone()[0]

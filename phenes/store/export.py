@@ -19,7 +19,7 @@ def export(run: Run, path: str | Path) -> int:
     Parameters
     ----------
     run : Run
-        What is exported.
+        The run to export.
     path : str or pathlib.Path
         A .csv, .npz or .parquet file; it is there when it is complete, and not before.
 

@@ -27,7 +27,7 @@ class Stored:
         Parameters
         ----------
         stored : mapping of str to object
-            As JSON gives them back.
+            Settings as JSON returns them.
 
         Returns
         -------
@@ -116,7 +116,7 @@ class Store:
         experiment : str
             Name of what is run.
         settings : mapping of str to object
-            What JSON can hold.
+            Settings that JSON can represent.
         resume : bool, optional
             Go on with the last run of this experiment, if there is one, which must have the same
             settings.
@@ -151,7 +151,7 @@ class Store:
         Parameters
         ----------
         experiment : str
-            Its name.
+            Name of the experiment.
 
         Returns
         -------
@@ -193,7 +193,7 @@ class Store:
 
 
 def _plain(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """As JSON gives them back, so that tuples equal the lists they were stored as."""
+    """Settings as JSON returns them, so that tuples equal the lists they were stored as."""
     return json.loads(json.dumps(dict(settings), allow_nan=False))
 
 

@@ -13,11 +13,11 @@ try:
 except ImportError:  # Windows: without locks
     fcntl = None
 
-PATIENCE = 0.3  # seconds: somebody may be looking whether the lock is taken
+PATIENCE = 0.3  # seconds to retry: another process may hold the lock to test it
 
 
 class Lock:
-    """Held from its making until `release`."""
+    """An advisory lock, held from its construction until `release`."""
 
     def __init__(self, path: Path, run: int):
         self.path, self.file = _beside(path, run), None
@@ -61,12 +61,12 @@ def _beside(path: Path, run: int) -> Path:
 
 
 def _try(path: Path, kind: int, create: bool = True) -> int | None:
-    """The locked file, or None if another has it."""
+    """The descriptor of the locked file, or None if another process holds the lock."""
     file = os.open(path, os.O_RDWR | (os.O_CREAT if create else 0), 0o666)
     try:
         fcntl.flock(file, kind | fcntl.LOCK_NB)  # pyright: ignore[reportOptionalMemberAccess]
-        # the one who had it may have removed the file in the meantime: a lock on what has no name
-        # locks nobody out
+        # the previous holder may have unlinked the file in the meantime: a lock on an unlinked file
+        # excludes nobody
         if os.path.samestat(os.fstat(file), os.stat(path)):
             return file
     except (BlockingIOError, FileNotFoundError):

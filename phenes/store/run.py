@@ -34,9 +34,9 @@ class RunInfo(NamedTuple):
     experiment : str
         Name of what was run.
     settings : dict
-        With which it was begun.
+        Settings with which the run was begun.
     version : str
-        Of phenes.
+        Version of phenes.
     started : str
         Time of day, ISO 8601.
     status : str
@@ -59,7 +59,7 @@ class Run:
     database : Database
         The file it is in.
     about : RunInfo
-        Its row of the table of runs.
+        The row of the run in the table of runs.
 
     Attributes
     ----------
@@ -114,7 +114,7 @@ class Run:
         Parameters
         ----------
         key : str
-            Of the part.
+            Key of the part.
         arrays : mapping of str to array_like
             Numbers or strings.
         seconds : float
@@ -166,7 +166,7 @@ class Run:
 
     @property
     def status(self) -> str:
-        """As it is now; "interrupted" if its process ended before the run did."""
+        """The present status; "interrupted" if its process ended before the run did."""
         rows = self.database.select("SELECT status FROM runs WHERE id = ?", self.about.id)
         status = str(rows[0][0])
         if status == "running" and not held(self.path, self.about.id):

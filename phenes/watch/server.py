@@ -1,6 +1,6 @@
 """One page on this machine that follows a run.
 
-Nothing is fetched from elsewhere, and nobody elsewhere can fetch it.
+It loads nothing from other hosts, and answers requests from this machine only.
 """
 
 import json
@@ -31,8 +31,8 @@ def serve(path: Path, number: int | None, port: int = 0) -> ThreadingHTTPServer:
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            # a page elsewhere could give its own name this address: it would still come with its
-            # own name
+            # DNS rebinding: a foreign page may resolve its own name to this address, but its
+            # requests then carry that name in the Host header
             if self.headers.get("Host", "").rsplit(":", 1)[0] not in (HOST, "localhost"):
                 self._answer(403, "text/plain", b"this page is for this machine only")
             elif self.path == "/":
@@ -62,7 +62,7 @@ def serve(path: Path, number: int | None, port: int = 0) -> ThreadingHTTPServer:
             self.wfile.write(body)
 
         def log_message(self, format: str, *args: object) -> None:
-            """Not a line for each look."""
+            """Log nothing: the page asks every second."""
 
     reader, one_at_a_time = Reader(None), threading.Lock()  # pyright: ignore[reportArgumentType]
     return ThreadingHTTPServer((HOST, port), Handler)

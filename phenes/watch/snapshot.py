@@ -95,7 +95,7 @@ def curve(parts: list[dict[str, np.ndarray]]) -> dict[str, list[float]]:
     }
     for part in parts:
         step, noise = (float(np.sqrt(np.mean(part[name] ** 2))) for name in ("spread", "noise"))
-        # the last steps of a search can be at the noise alone: the gain is then without bound
+        # at the end the search may be far narrower than the noise: the gain is then unbounded
         row = {
             "step": step,
             "noise": noise,
@@ -118,7 +118,7 @@ def plain(value: Any) -> Any:
 
 
 def _small(part: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Without the evaluations themselves."""
+    """The part without its evaluations."""
     kept = {
         name: part[name]
         for name in ("nfev", "fun", "fun_se", "mean", "spread", "noise", "phase")

@@ -1,5 +1,6 @@
-"""Runs in TensorBoard: `pip install 'phenes[tensorboard]'`, and `tensorboard --logdir FOLDER`
-beside the run.
+"""Runs in TensorBoard.
+
+Needs `pip install 'phenes[tensorboard]'`; `tensorboard --logdir FOLDER` shows runs while they go.
 """
 
 import time
@@ -43,7 +44,7 @@ class TensorBoard:
         self.event: Any = getattr(event_pb2, "Event")  # noqa: B009
         self.summary: Any = getattr(summary_pb2, "Summary")  # noqa: B009
         self.file = EventFileWriter(str(folder))
-        self.generations = self.looks = 0  # of a training, that are written
+        self.generations = self.looks = 0  # how many of a training are written
 
     def __call__(self, result: Any) -> None:
         """The present `Result` of minimize or maximize."""
@@ -96,7 +97,7 @@ class TensorBoard:
         self.file.flush()
 
     def close(self) -> None:
-        """Nothing is lost without it; with it, the file and its thread are let go."""
+        """Close the file and its thread; nothing is lost if this is not called."""
         self.file.close()
 
     def _add(self, step: int, values: Mapping[str, Any]) -> None:

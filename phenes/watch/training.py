@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-PREFIX = "train "  # of the experiment's name, before the id of the environment
+PREFIX = "train "  # name of the experiment, followed by the id of the environment
 POINTS = 400  # of a curve: more cannot be told apart
 WIDTH = 10  # generations over which the signal is averaged
 COLUMNS = ("mean", "steps", "failed", "size", "second", "seconds", "at", "deterministic")

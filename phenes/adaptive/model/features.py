@@ -28,7 +28,7 @@ def features_of(dim: int) -> int:
 
 
 def dear(dim: int) -> bool:
-    """Would fitting the richest model at every turn cost more than most functions do (d > 27)?"""
+    """Whether fitting the richest model every time costs more than most functions do (d > 27)."""
     return features_of(dim) > tuning.DEAR_FEATURES
 
 

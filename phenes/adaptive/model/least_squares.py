@@ -27,7 +27,7 @@ def solve(a: np.ndarray, b: np.ndarray) -> np.ndarray | None:
 
 
 def conjugate_gradients(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """The same in a bounded number of steps of O(n p) each."""
+    """The same least squares by conjugate gradients, in at most so many steps of O(n p)."""
     n, p = a.shape
     x = np.zeros(p)
     r = a.T @ b

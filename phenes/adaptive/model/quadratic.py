@@ -28,7 +28,7 @@ class Fit:
     g: np.ndarray  # [d], gradient along the columns of turn
     h: np.ndarray  # [d], curvatures
     turn: np.ndarray | None  # [d, d] eigenvectors in z; None: the axes
-    residual: float  # standard deviation of what is not explained, freed of the number of features
+    residual: float  # standard deviation of the residuals, corrected for degrees of freedom
     r2: float  # adjusted
     n: int
     features: int
@@ -142,7 +142,7 @@ def enrich(z: np.ndarray, f: np.ndarray, plain: Fit) -> Fit:
 
 
 def _affordable(n: int, d: int, features: int) -> bool | None:
-    """May a richer model have mixed features? None if n rows do not allow any."""
+    """Whether n rows suffice for mixed features; None if they do not suffice for any."""
     for mixed in (True, False):
         p = features + 2 * d + (d * (d - 1) if mixed else 0)
         if p <= tuning.LARGEST_FULL_MODEL and n > tuning.LEAST_ROWS_PER_RICH_FEATURE * p:

@@ -35,7 +35,7 @@ SWITCHES = {
 
 @dataclass
 class Policies:
-    """Those of one descent, in the order in which they are asked."""
+    """The policies of one descent, in the order in which they are asked."""
 
     screening: Screening
     failures: Failures
@@ -49,9 +49,10 @@ class Policies:
 
 
 def make_policies(without: frozenset[str], due: int = 0, value_noise: float = 0.0) -> Policies:
-    """All policies; those named in `without` have nothing to say.
+    """Makes all policies; those named in `without` decide nothing.
 
-    due: evaluations at which the first model is fitted. value_noise: of the values, if known.
+    due: evaluations at which the first model is fitted. value_noise: standard deviation of f at one
+    x, if an earlier descent found it.
     """
     unknown = sorted(without - set(SWITCHES))
     if unknown:

@@ -1,4 +1,4 @@
-"""On the way, when a model is due: a Newton step if the model explains nearly everything."""
+"""Early Newton steps: made when a model is due and explains nearly everything."""
 
 from dataclasses import dataclass
 
@@ -15,28 +15,28 @@ from phenes.adaptive.state import State
 
 @dataclass
 class EarlyNewton:
-    """Owns when models are due on the way, and what came of the last ones."""
+    """Owns when models are due before the refinement, and how the last ones did."""
 
     on: bool = True
     due: int = 0  # evaluations at which the next model is fitted
-    full_due: int = 0  # in many dimensions: those at which all of the curvature is fitted again
+    full_due: int = 0  # in many dimensions: evaluations at which the full Hessian is fitted again
     failures: int = 0  # models in a row that explained too little
-    near: int = 0  # steps in a row that stayed close, at the noise
-    last_median: float = np.inf  # of the generation before the last step
+    near: int = 0  # short steps in a row while noise dominates the variance of f
+    last_median: float = np.inf  # median of f in the generation before the last step
 
     def model(self, state: State) -> Fit | None:
-        """The model that is due now; decides when the next one is."""
+        """The model that is due now; schedules the next one."""
         p = features_of(state.coords.dim)
         axes = axis_features(state.coords.dim)
         if dear(state.coords.dim):
             self.due = state.evaluations + max(axes, state.popsize)
             return self._thrifty(state, p, axes)
-        # all of a generation and some more: in few dimensions a handful would fit anything
+        # more rows than a generation: in few dimensions a handful of rows would be overfitted
         newest = max(tuning.ROWS_PER_FEATURE * p, state.popsize + tuning.SPARE_ROWS)
         model = model_of(state, newest)
         failed = model is not None and model.features == p and model.r2 < tuning.STEP_R2
         self.failures = self.failures + 1 if failed else 0
-        # after half as many new rows as features; models that keep failing wait longer and longer
+        # next model after half as many new rows as features; back off while models keep failing
         wait = (model.features if model is not None else axes) // 2
         longer = min(self.failures // tuning.FAILURES_PER_WAIT, p // tuning.CHEAP_FEATURES)
         self.due = state.evaluations + max(wait * max(1, longer), state.popsize)
@@ -61,15 +61,15 @@ class EarlyNewton:
         return full if model is None or full.r2 > model.r2 else model
 
     def decide(self, state: State, model: Fit | None) -> Decisions:
-        """Of the model that was due."""
+        """A Newton step on the model that was due, if it explains enough."""
         if not self.on or model is None or model.r2 < tuning.STEP_R2:
             self.near = 0
             return ()
         with np.errstate(divide="ignore"):
             excess = 1 / noise_along(state, model.turn) - 1
         median = float(np.median(state.archive.newest(state.popsize)[1]))
-        # with curvature along the axes only, wider only while it pays: what such a model misses
-        # grows faster than what it sees
+        # a model with a diagonal Hessian may widen the search only while the median of f falls: the
+        # cross terms that it misses grow faster with the width than what it explains
         growing = model.turn is not None or median < self.last_median
         self.last_median = median
         within = confine(state.coords, state.marginal, model.turn)
@@ -95,8 +95,8 @@ def first_model(dim: int) -> int:
 
 
 def _noise_prevails(model: Fit, excess: np.ndarray) -> bool:
-    """Is most of the variation of f the noise's? Ranks say little more then, values do."""
+    """Whether most of the variance of f is due to noise: then values say more than ranks."""
     clear = model.h > tuning.CLEAR_CURVATURE * newton.edge_of(model)
     stiff = clear & (excess <= tuning.FREE_EXCESS)
-    weight = model.g**2 + model.h**2 / 2  # of each direction in the variance of f
+    weight = model.g**2 + model.h**2 / 2  # share of each direction in the variance of f
     return bool(weight[stiff].sum() > weight.sum() / 2)

@@ -1,4 +1,4 @@
-"""Nothing but failures: back to the best point of this descent, or the end if there is none."""
+"""When all evaluations fail: back to the best point of this descent, or an end if there is none."""
 
 from dataclasses import dataclass
 
@@ -20,7 +20,7 @@ class Failures:
     barren: int = 0
 
     def decide(self, state: State, f: np.ndarray) -> Decisions:
-        """After values f were told."""
+        """Returns to the best point or ends, if too many evaluations in a row failed."""
         self.barren = 0 if np.isfinite(f).any() else self.barren + f.size
         if not self.on or self.barren < tuning.BARREN_POPULATIONS * state.popsize:
             return ()

@@ -31,5 +31,5 @@ class Floor:
         return ()
 
     def forget(self) -> None:
-        """The search is elsewhere, and wider than the noise again."""
+        """Starts counting anew: the search has moved, and is wider than the noise again."""
         self.generations = 0

@@ -13,7 +13,7 @@ from phenes.adaptive.coordinates import Coordinates
 
 
 def worth_it(coords: Coordinates) -> bool:
-    """Do pairs and screening pay in these coordinates?
+    """Whether mirrored pairs and screening pay in these coordinates.
 
     Not in few dimensions, where the few pairs of a generation leave most directions unseen (a yield
     of three coordinates ended at 12 instead of 84 per cent), and not where x is not measured:
@@ -31,7 +31,7 @@ class Mirroring:
     """Standard normal draws, each followed by its mirror image, over all calls of a run."""
 
     on: bool = True
-    unpaired: np.ndarray = field(default_factory=_nothing)  # a draw whose image is to come
+    unpaired: np.ndarray = field(default_factory=_nothing)  # a draw without its mirror image yet
 
     def applies(self, coords: Coordinates) -> bool:
         return self.on and worth_it(coords)
@@ -44,9 +44,9 @@ class Mirroring:
         waiting = self.unpaired.reshape(-1, dim)
         new = rng.standard_normal(((n - len(waiting) + 1) // 2, dim))
         rows = np.concatenate([-waiting, np.stack([new, -new], axis=1).reshape(-1, dim)])
-        self.unpaired = -rows[n:]  # the image is to come: keep what it mirrors
+        self.unpaired = -rows[n:]  # the next call starts with its mirror image
         return rows[:n]
 
     def forget(self) -> None:
-        """The search is elsewhere."""
+        """Drops the unpaired draw: the search has moved."""
         self.unpaired = _nothing()

@@ -20,7 +20,7 @@ class Plateau:
     flat: int = 0
 
     def decide(self, state: State, f: np.ndarray) -> Decisions:
-        """Of the values f of a generation."""
+        """Stays, returns or ends if all values f of a generation are equal."""
         if not self.on or not f.size or np.ptp(f) != 0:
             return ()
         self.flat += 1
@@ -32,5 +32,5 @@ class Plateau:
         return (Stay(),)
 
     def moved(self) -> None:
-        """A generation whose values differed moved the search."""
+        """Starts counting anew: a generation whose values differed moved the search."""
         self.flat = 0

@@ -20,7 +20,7 @@ RESOLVED = "the steps of the mean are below what the noise resolves"
 class Refinement:
     """Owns which samples belong to the phase, and when a model of them is due."""
 
-    entered: int = 0  # evaluations from which on samples belong to the phase
+    entered: int = 0  # number of evaluations after which samples belong to the phase
     due: int = 0  # evaluations at which the next model is fitted
     stepped: int = 0  # evaluations when the last step was made
     promise: float = np.inf  # what the last step promised to gain
@@ -58,13 +58,13 @@ class Refinement:
         return (step, End(RESOLVED)) if _settled(state, advice, claim, own) else (step,)
 
     def _look_ahead(self, state: State, advice: newton.Advice, own: int) -> None:
-        """A clear step: a model soon again, and without the samples from elsewhere."""
+        """After a significant step, fits a model soon again, without samples from before it."""
         if not advice.signal > tuning.CLEAR_SIGNAL:
             return
         self.due = state.evaluations + _least_wait(state)
         if advice.length > 1:
-            # the older half of the samples is from elsewhere; not more, because it may be a false
-            # alarm
+            # the older half of the samples is stale, as the mean has moved; keep the newer half, in
+            # case the step was a false alarm
             least = tuning.REMEMBERED_PER_FEATURE * features_of(state.coords.dim)
             self.entered = max(self.entered, state.evaluations - max(least, own // 2))
 
@@ -77,10 +77,10 @@ def _least_wait(state: State) -> int:
 
 
 def _settled(state: State, advice: newton.Advice, claim: Claim, own: int) -> bool:
-    """Are steps below what the noise resolves?
+    """Whether steps are below what the noise resolves.
 
-    What a poor model does not see may still be there: F has to be known well beside what the noise
-    costs.
+    A poor model may miss what is left to gain: the error of F must also be small beside the cost of
+    the noise.
     """
     p = features_of(state.coords.dim)
     rough = claim.error > tuning.SURE_SHARE * abs(claim.noise_cost)

@@ -20,13 +20,13 @@ class Reversal:
     bar: float = np.inf  # what the median of the values after the step must not exceed
 
     def keep(self, state: State) -> None:
-        """Before a Newton step. bar = 2 max f - median f of a population before it."""
+        """Saves the distribution before a Newton step, and `bar` = 2 max f - median f."""
         f = state.archive.newest(state.popsize)[1]
         self.bar = float(2 * f.max() - np.median(f))
         self.kept = state.marginal if self.on else None
 
     def decide(self, f: np.ndarray) -> Decisions:
-        """Of the values f after the step. Whatever it is, the step is not judged again."""
+        """Takes the step back if the median of f exceeds `bar`; the step is judged only once."""
         kept = self.kept
         self.kept = None
         if kept is None:
@@ -35,5 +35,5 @@ class Reversal:
         return () if median <= self.bar else (Revert(WORSE, kept),)
 
     def forget(self) -> None:
-        """The distribution before the step means nothing any more."""
+        """Drops the saved distribution, which is stale."""
         self.kept = None

@@ -31,7 +31,7 @@ class Screening:
     mirroring: Mirroring = field(default_factory=Mirroring)
     surrogate: Surrogate = field(default_factory=Surrogate)
     agreement: float = 0.0  # rank correlation of the surrogate with f at points it had not seen
-    breadth: float = 1.0  # size of the population over evaluations
+    breadth: float = 1.0  # candidates per evaluation
     pool: np.ndarray = field(default_factory=_nothing)  # candidates not evaluated, in x
 
     def applies(self, coords: Coordinates) -> bool:
@@ -51,7 +51,7 @@ class Screening:
         order = np.argsort(self.surrogate.predict(theta + coords.bias), kind="stable")
         rest = theta[order[n:]] + coords.bias
         rest += coords.to_x(rng.standard_normal(rest.shape) * np.sqrt(coords.c))
-        # whoever asks again and again and tells nothing must not fill the memory
+        # bounded: a caller may ask many times without telling
         most = round(tuning.BROADEST * max(n, state.popsize))
         self.pool = np.concatenate([self.pool.reshape(-1, coords.dim), rest])[:most]
         return theta[order[:n]]

@@ -24,12 +24,12 @@ class Stagnation:
     """The best median so far, and the evaluations when it was seen."""
 
     on: bool = True
-    refines: bool = True  # is there a refinement to go to?
+    refines: bool = True  # False: the refinement phase is switched off
     best_median: float = np.inf
     best_at: int = 0
 
     def decide(self, state: State, value_noise: ValueNoise) -> Decisions:
-        """At the end of a generation. Of several reasons to end the last counts."""
+        """Ends the search after a generation, if there is a reason; of several the last counts."""
         if not self.on:
             return ()
         decisions: list[Decision] = []
@@ -47,7 +47,7 @@ class Stagnation:
         return tuple(decisions)
 
     def _observed(self, state: State) -> bool:
-        """Takes note of the median; do recent values no longer differ, at the best there is?"""
+        """Records the median; true if recent values are constant, at the best value so far."""
         f = recent(state)
         if not f.size:
             return False

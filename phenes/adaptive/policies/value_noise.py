@@ -1,4 +1,4 @@
-"""Without noise on the inputs: is there noise on the values? Then averages have to do the rest.
+"""Detects noise of the values where the inputs have none, and averages over it.
 
 What a model does not explain stays as large while the search becomes narrow, if it is noise; if it
 is part of f, it shrinks with the search.
@@ -25,12 +25,12 @@ class ValueNoise:
 
     on: bool = True
     known: float = 0.0  # standard deviation of f at one x, once it is known not to be zero
-    # of the model when it last stopped explaining the values, and the log width of the search then
+    # residual of the model when it last stopped explaining f, and the log width of the search then
     lost_residual: float = 0.0
     lost_log_width: float = 0.0
 
     def decide(self, state: State, model: Fit) -> Decisions:
-        """Of the model that was due on the way."""
+        """Judges by the model that was due whether residuals are noise of the values."""
         if not self.on or state.coords.noisy:
             return ()
         blind = model.r2 < tuning.BLIND_R2
@@ -47,7 +47,7 @@ class ValueNoise:
         return ()
 
     def blind(self, state: State) -> bool:
-        """Does a search that came to rest see nothing but noise of the values?"""
+        """Whether a search that came to rest sees nothing but noise of the values."""
         if not self.on:
             return False
         model = model_of(state, tuning.ROWS_PER_FEATURE * features_of(state.coords.dim))
@@ -62,11 +62,12 @@ class ValueNoise:
         return (Widen(SEEN, self.lost_log_width), Enter(SEEN))
 
     def wide_enough(self, state: State) -> bool:
-        """Would a wider search see no more?
+        """Whether a wider search would see no more.
 
-        Wider than it began: if there is no signal at that scale, a larger one will not help. As
-        wide as the noise that is declared but not measured, or twice as wide as where the signal
-        was lost: F is smooth at the scale of that noise, and no quadratic far beyond.
+        That is so if the search is wider than at the start: if there is no signal at that scale, a
+        larger one will not help. It is so, too, if the search is as wide as the noise that is
+        declared but not measured, or twice as wide as where the signal was lost: F is smooth at the
+        scale of that noise, and not quadratic far beyond.
         """
         coords = state.coords
         marginal = state.marginal

@@ -28,7 +28,7 @@ def run(opt: Optimizer, evaluate: Evaluate, kept: Checkpoint, listener: Listener
             opt.budget = budget
             x = theta
             if not evaluate.realises:
-                # by batches, not generations: a verification may tell several between two updates
+                # keyed by batches, not generations: a verification tells several between updates
                 x = opt.noise_model.draw(opt.seed, opt.batches, theta)
             rows = _evaluate(pool, theta, x, evaluate.realises, kept)
             if opt.nfev == 0:
@@ -42,7 +42,7 @@ def run(opt: Optimizer, evaluate: Evaluate, kept: Checkpoint, listener: Listener
 
 
 def _tell_again(opt: Optimizer, rows: list[Row], kept: Checkpoint) -> None:
-    """A complete generation from the file."""
+    """Tells a complete generation from the file."""
     rows.sort(key=lambda row: row.index)
     check_same(opt.ask()[: len(rows)], rows, kept)
     tell(opt, rows)
@@ -51,7 +51,7 @@ def _tell_again(opt: Optimizer, rows: list[Row], kept: Checkpoint) -> None:
 def _evaluate(
     pool: Pool, theta: FloatArray, x: FloatArray, realises: bool, kept: Checkpoint
 ) -> list[Row]:
-    """All of a generation, in the order in which it was asked; what is on file is not repeated."""
+    """Evaluates a generation, in the order asked; rows on file are not evaluated again."""
     part = kept.part
     if part.rows:
         check_same(theta[[row.index for row in part.rows]], part.rows, kept)
@@ -62,7 +62,7 @@ def _evaluate(
         known |= {row.index for row in ended}
     waiting = deque(i for i in range(len(theta)) if i not in known)
     while waiting or len(pool):
-        # what is noted before it goes must go at once: only what there is room for
+        # points are recorded before they are sent: record only those that start at once
         while waiting and (pool.room or not kept.once or not len(pool)):
             kept.sending(waiting[0])
             pool.send(waiting[0], x[waiting[0]])

@@ -8,7 +8,7 @@ from phenes.optimizer.checkpoint import Checkpoint
 from phenes.optimizer.evaluations import Row
 from phenes.optimizer.optimizer import Optimizer
 
-# of a point that was sent out, never came back, and must not be evaluated twice
+# outcome of a point that was sent, did not return, and must not be evaluated twice
 ENDED = failed("WorkerLost: the process that waited for this evaluation was ended")
 
 
@@ -19,7 +19,7 @@ def tell(opt: Optimizer, rows: list[Row]) -> None:
 
 
 def check_first(rows: list[Row]) -> None:
-    """Refuse to go on with an f of which nothing works."""
+    """Refuse to go on if every first evaluation of f failed."""
     errors = [row.error for row in rows if row.error]
     if len(errors) == len(rows):
         raise RuntimeError(
@@ -28,7 +28,7 @@ def check_first(rows: list[Row]) -> None:
 
 
 def check_same(asked: FloatArray, rows: list[Row], kept: Checkpoint) -> None:
-    """The theta on file must be those that are asked now."""
+    """Refuse a file whose theta are not those that are asked now."""
     stored = np.array([row.theta for row in rows])
     if asked.shape != stored.shape or not np.allclose(asked, stored, rtol=1e-6, atol=1e-9):
         raise kept.foreign()

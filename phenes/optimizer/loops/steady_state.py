@@ -48,7 +48,7 @@ def run(opt: Optimizer, evaluate: Evaluate, kept: Checkpoint, listener: Listener
 
 
 class _Flight:
-    """What was asked and not yet told, by number."""
+    """Points that were asked and not yet told, by number."""
 
     def __init__(self, opt: Optimizer, realises: bool, kept: Checkpoint):
         self.opt, self.realises, self.kept = opt, realises, kept
@@ -69,12 +69,12 @@ class _Flight:
         return self.opt.noise_model.draw(self.opt.seed, number, theta[None])[0]
 
     def send(self, number: int, pool: Pool) -> None:
-        """To a worker; noted first, where it must not be made twice."""
+        """Sends a point to a worker; recorded first where it must not be evaluated twice."""
         self.kept.sending(number)
         pool.send(number, self.x(number))
 
     def take(self, pool: Pool) -> list[Row]:
-        """What has come back."""
+        """Rows that have come back from the workers."""
         return [
             row(number, self.under_way[number], self.x(number), outcome, self.realises)
             for number, outcome in pool.take()

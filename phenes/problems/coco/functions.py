@@ -56,16 +56,18 @@ def bueche_rastrigin(x: Array, data: Instance) -> Array:
 
 
 def linear_slope(x: Array, data: Instance) -> Array:
-    """f5: sum_i 10^(i / (d - 1)) (5 - z_i), z_i = min(sign(x_opt_i) x_i, 5): flat beyond the bound
-    at x_opt.
+    """f5: sum_i 10^(i / (d - 1)) (5 - z_i), z_i = min(sign(x_opt_i) x_i, 5).
+
+    It is flat beyond the bound at x_opt.
     """
     z = jnp.minimum(jnp.sign(data.x_opt) * x, 5)
     return dot(geometric(10, z), 5 - z)
 
 
 def attractive_sector(x: Array, data: Instance) -> Array:
-    """f6: T_osz(sum_i (s_i z_i)^2)^0.9, z = R Lambda^10 Q (x - x_opt), s_i = 100 where z_i x_opt_i
-    > 0, else 1.
+    """f6: T_osz(sum_i (s_i z_i)^2)^0.9, z = R Lambda^10 Q (x - x_opt).
+
+    s_i = 100 where z_i x_opt_i > 0, else 1.
     """
     z = dot(data.matrices[0], x - data.x_opt)
     inner = jnp.where(z * data.x_opt > 0, 100.0, 1.0) * z
@@ -133,11 +135,10 @@ def rastrigin(x: Array, data: Instance) -> Array:
 
 
 def weierstrass(x: Array, data: Instance) -> Array:
-    """f16: 10 m^3 + 10 / d pen(x), where m is the mean over i of sum_k 2^-k (1 - cos(2 pi 3^k
-    z_i)), k = 0 .. 11.
+    """f16: 10 m^3 + 10 / d pen(x), m the mean over i of sum_k 2^-k (1 - cos(2 pi 3^k z_i)).
 
-    z = R Lambda^0.01 Q T_osz(R (x - x_opt)). With w = exp(i pi z), each term is 2 Im(w^(3^k))^2, so
-    repeated cubing spares all but one evaluation of the sine and the cosine.
+    k = 0 .. 11, z = R Lambda^0.01 Q T_osz(R (x - x_opt)). With w = exp(i pi z), each term is
+    2 Im(w^(3^k))^2, so repeated cubing spares all but one evaluation of the sine and the cosine.
     """
     inner, outer = data.matrices
     z = dot(outer, oscillate(dot(inner, x - data.x_opt)))
@@ -168,8 +169,9 @@ def schaffer(x: Array, data: Instance) -> Array:
 
 
 def griewank_rosenbrock(x: Array, data: Instance) -> Array:
-    """f19: ten times the mean of t_i / 4000 + 1 - cos(t_i), t_i the Rosenbrock terms of z = c R x +
-    1/2.
+    """f19: ten times the mean over i of t_i / 4000 + 1 - cos(t_i).
+
+    t_i are the Rosenbrock terms of z = c R x + 1/2.
     """
     terms = _rosenbrock_terms(dot(data.matrices[0], x - data.x_opt))
     return 10 * jnp.sum(terms / 4000 + 2 * jnp.square(jnp.sin(terms / 2))) / terms.size
@@ -189,12 +191,11 @@ def schwefel(x: Array, data: Instance) -> Array:
 
 
 def gallagher(x: Array, data: Instance) -> Array:
-    """f21, f22: T_osz(10 - max_p h_p exp(-q_p / (2 d)))^2 + pen(x), q_p = |s_p (u - c_p)|^2, u = R
-    (x - x_opt).
+    """f21, f22: T_osz(10 - max_p h_p exp(-q_p / (2 d)))^2 + pen(x), q_p = |s_p (u - c_p)|^2.
 
-    10 - h exp(-q) is written as (10 - h) - h expm1(-q), which is exact close to the highest peak at
-    u = 0. The squares are not expanded into matrix products, as that would lose digits close to all
-    other peaks.
+    u = R (x - x_opt). 10 - h exp(-q) is written as (10 - h) - h expm1(-q), which is exact close to
+    the highest peak at u = 0. The squares are not expanded into matrix products, as that would lose
+    digits close to all other peaks.
     """
     assert data.peaks is not None
     centres, scales, heights = data.peaks
@@ -206,11 +207,10 @@ def gallagher(x: Array, data: Instance) -> Array:
 
 
 def katsuura(x: Array, data: Instance) -> Array:
-    """f23: 10 / d^2 (prod_i (1 + (i + 1) t_i)^(10 / d^1.2) - 1) + pen(x), z = R Lambda^100 Q (x -
-    x_opt).
+    """f23: 10 / d^2 (prod_i (1 + (i + 1) t_i)^(10 / d^1.2) - 1) + pen(x).
 
-    t_i = sum_k |2^k z_i - round(2^k z_i)| / 2^k, k = 1 .. 32. The product could overflow, so it is
-    computed as a sum of logarithms.
+    t_i = sum_k |2^k z_i - round(2^k z_i)| / 2^k, k = 1 .. 32, z = R Lambda^100 Q (x - x_opt). The
+    product could overflow, so it is computed as a sum of logarithms.
     """
     z = dot(data.matrices[0], x - data.x_opt)
     roughness = jnp.zeros_like(z)
@@ -242,9 +242,7 @@ def _rastrigin(z: Array) -> Array:
 
 
 def _rosenbrock_terms(v: Array) -> Array:
-    """Terms 100 (z_i^2 - z_{i+1})^2 + (z_i - 1)^2, shape [d - 1], of Rosenbrock's function of z = 1
-    + v, v [d].
-    """
+    """Rosenbrock's terms 100 (z_i^2 - z_{i+1})^2 + (z_i - 1)^2 [d - 1] of z = 1 + v, v [d]."""
     head, tail = v[:-1], v[1:]
     return 100 * jnp.square(head * (2 + head) - tail) + jnp.square(head)
 

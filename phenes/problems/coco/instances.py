@@ -1,6 +1,4 @@
-"""The data of a BBOB instance: where the optimum lies, and the matrices and peaks of the
-function.
-"""
+"""The data of a BBOB instance: the optimum, the matrices and the peaks of the function."""
 
 import math
 from typing import NamedTuple
@@ -32,11 +30,11 @@ class Peaks(NamedTuple):
 
 
 class Instance(NamedTuple):
-    """All random data of one instance, in NumPy; evaluation turns them into JAX arrays of the dtype
-    of the point.
+    """All random data of one instance, in NumPy.
 
-    x_opt: [d], a minimiser; f_opt: the smallest value; matrices: the linear maps of the function,
-    each [d, d], in order of use; peaks: those of a Gallagher function, otherwise None.
+    Evaluation turns them into JAX arrays of the dtype of the point. x_opt: [d], a minimiser; f_opt:
+    the smallest value; matrices: the linear maps of the function, each [d, d], in order of use;
+    peaks: those of a Gallagher function, otherwise None.
     """
 
     x_opt: np.ndarray
@@ -46,9 +44,7 @@ class Instance(NamedTuple):
 
 
 def make_instance(function: int, dim: int, instance: int) -> Instance:
-    """Makes the data of a function, dimension and instance; the arrays are read-only as instances
-    are shared.
-    """
+    """Makes the data of an instance; the arrays are read-only, as instances are shared."""
     seed = _SEED_TWINS.get(function, function) + 10_000 * instance
     matrices = _matrices(function, dim, seed)
     peaks = None
@@ -62,22 +58,17 @@ def make_instance(function: int, dim: int, instance: int) -> Instance:
 
 
 def scaling(alpha: float, dim: int) -> np.ndarray:
-    """The diagonal [dim] of the matrix called Lambda^alpha: alpha^(i / (2 (dim - 1))) for i = 0 ..
-    dim - 1.
-    """
+    """The diagonal [dim] of Lambda^alpha: alpha^(i / (2 (dim - 1))) for i = 0 .. dim - 1."""
     return np.sqrt(alpha) ** (np.arange(dim) / (dim - 1))
 
 
 def stretch(dim: int) -> float:
-    """The factor that keeps the valley of the Rosenbrock functions inside the box in high
-    dimension.
-    """
+    """The factor that keeps the valley of the Rosenbrock functions inside the box if dim > 64."""
     return max(1.0, math.sqrt(dim) / 8)
 
 
 def _matrices(function: int, dim: int, seed: int) -> tuple[np.ndarray, ...]:
-    """The matrices that the function multiplies with, in order of use, with neighbouring factors
-    merged.
+    """The matrices of the function, in order of use, with neighbouring factors merged.
 
     R and Q are the two rotations of an instance and Lambda^a is the scaling in between, all [d, d].
     """
@@ -122,9 +113,7 @@ def _optimum(function: int, dim: int, seed: int, matrices: tuple[np.ndarray, ...
 
 
 def _gallagher(count: int, dim: int, seed: int, r: np.ndarray) -> tuple[np.ndarray, Peaks]:
-    """The optimum [dim] and the peaks of a Gallagher function with `count` peaks and rotation r
-    [dim, dim].
-    """
+    """Optimum [dim] and `count` peaks of a Gallagher function with rotation r [dim, dim]."""
     many = count == 101
     width = 10.0 if many else 9.8
     points = width * uniform(count * dim, seed).reshape(count, dim) - width / 2

@@ -15,8 +15,7 @@ _BIN_WIDTH = 67108865  # splits [0, 2^31 - 1) into the 32 slots of the table
 
 
 def uniform(count: int, seed: int) -> np.ndarray:
-    """Draws `count` numbers in (0, 1), shape [count], from a Lehmer generator with Bays-Durham
-    shuffling.
+    """Draws numbers in (0, 1), shape [count], from a Lehmer generator with Bays-Durham shuffling.
 
     The state follows s <- 16807 s mod (2^31 - 1). Each draw takes the table entry that the previous
     draw points to and puts the new state in its place.
@@ -55,8 +54,7 @@ def gaussian(count: int, seed: int) -> np.ndarray:
 
 
 def rotation(seed: int, dim: int) -> np.ndarray:
-    """Draws an orthogonal matrix [dim, dim]: a Gaussian matrix whose columns went through
-    Gram-Schmidt.
+    """Draws an orthogonal matrix [dim, dim] by Gram-Schmidt on the columns of a Gaussian matrix.
 
     This is modified Gram-Schmidt in the order that cleans all later columns at once: every column
     still sees the same subtractions in the same order as when the columns are finished one after
@@ -77,16 +75,12 @@ def _sequential_sum(terms: np.ndarray) -> np.ndarray:
 
 
 def location(seed: int, dim: int) -> np.ndarray:
-    """Draws a point [dim] of the grid with step 8e-4 in [-4, 4), none of whose coordinates is
-    zero.
-    """
+    """Draws a point [dim] of the grid with step 8e-4 in [-4, 4), without zero coordinates."""
     point = 8 * np.floor(1e4 * uniform(dim, seed)) / 1e4 - 4
     return np.where(point == 0, -1e-5, point)
 
 
 def offset(seed: int) -> float:
-    """Draws an optimal value: a Cauchy number times 100, rounded to two decimals and clipped to
-    [-1000, 1000].
-    """
+    """Draws an optimal value: 100 times a Cauchy number, to two decimals, within [-1000, 1000]."""
     ratio = gaussian(1, seed).item() / gaussian(1, seed + 1).item()
     return float(np.clip(np.floor(1e4 * ratio + 0.5) / 100, -1000, 1000))

@@ -1,6 +1,4 @@
-"""The building blocks that the BBOB functions share: weights, products, symmetry-breaking maps and
-the box penalty.
-"""
+"""What the BBOB functions share: weights, products, symmetry-breaking maps and the box penalty."""
 
 import jax.numpy as jnp
 import numpy as np
@@ -24,15 +22,12 @@ def geometric(ratio: float, z: Array) -> Array:
 
 
 def dot(a: ArrayLike, b: Array) -> Array:
-    """Product of a ([d] or [m, d]) and b [d] at full precision, which becomes a matrix product
-    under vmap.
-    """
+    """Product of a ([d] or [m, d]) and b [d] at full precision; a matrix product under vmap."""
     return jnp.matmul(a, b, precision="highest")
 
 
 def oscillate(z: Array) -> Array:
-    """T_osz, elementwise on any shape: sign(z) exp(l + 0.049 (sin(a l) + sin(b l))) with l =
-    log|z|.
+    """T_osz, elementwise: sign(z) exp(l + 0.049 (sin(a l) + sin(b l))) with l = log|z|.
 
     The frequencies (a, b) are (10, 7.9) for positive and (5.5, 3.1) for negative entries; zero
     stays zero.
@@ -45,9 +40,7 @@ def oscillate(z: Array) -> Array:
 
 
 def skew(z: Array, beta: float) -> Array:
-    """T_asy^beta of z [d]: z_i^(1 + beta i / (d - 1) sqrt(z_i)) where z_i is positive, z_i
-    elsewhere.
-    """
+    """T_asy^beta of z [d]: z_i^(1 + beta i / (d - 1) sqrt(z_i)) where z_i > 0, z_i elsewhere."""
     positive = z > 0
     base = jnp.where(positive, z, 1.0)
     return jnp.where(positive, base ** (1 + beta * ramp(z) * jnp.sqrt(base)), z)
@@ -59,7 +52,8 @@ def penalty(x: Array) -> Array:
 
 
 def sine_of_pi(z: Array) -> Array:
-    """sin(pi z) up to sign: taking off the nearest integer is exact and keeps the argument of the
-    sine small.
+    """sin(pi z) up to sign.
+
+    Subtracting the nearest integer from z is exact and keeps the argument of the sine small.
     """
     return jnp.sin(jnp.pi * (z - jnp.round(z)))

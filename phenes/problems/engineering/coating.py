@@ -31,17 +31,17 @@ INDICES = tuple(LOW if k % 2 == 0 else HIGH for k in range(LAYERS))
 WAVE = 1064.0  # nm
 WAVES = (WAVE, 0.6582 * WAVE, 1.9268 * WAVE)
 TRANSMITTED, REFLECTED = 5000.0, 200.0  # ppm, the targets
-# ppm, within which a mirror is of use: T around its target, R at 700 nm, R at 2050 nm
+# specification in ppm: T around its target, R at 700 nm, R at 2050 nm
 WITHIN = (1000.0, 2000.0, 1000.0)
 ERROR = 0.005
 
 
 def transmission(thickness: Any, wave: Any) -> tuple[Any, Any]:
-    """T and R [...] of layers [..., 33] of so many nm at one wavelength, or [..., m] at m of them
-    for thicknesses [..., 1, 33].
+    """Transmittance T and reflectance R [...] of layers [..., 33], in nm, at one wavelength.
 
-    The matrix of a layer is [[cos, i sin / n], [i n sin, cos]]; without absorption the product
-    keeps that form, so four real numbers do.
+    At m wavelengths they are [..., m], for thicknesses [..., 1, 33]. The matrix of a layer is
+    [[cos, i sin / n], [i n sin, cos]]; without absorption the product keeps that form, so four real
+    numbers do.
     """
     xp = thickness.__array_namespace__()
     a, b, c, d = 1.0, 0.0, 0.0, 1.0
@@ -74,8 +74,10 @@ def figures(x: Any) -> tuple[Any, Any, Any]:
 
 
 def simulate(x: Any) -> Readings:
-    """A mirror is of use with T within 1000 ppm of 5000, R at 700 nm below 2000 ppm and R at 2050
-    nm below 1000 ppm.
+    """Penalty of mirrors with the layers x [..., 33], and whether they meet the specification.
+
+    It asks for T within 1000 ppm of 5000, R at 700 nm below 2000 ppm and R at 2050 nm below
+    1000 ppm.
     """
     xp = x.__array_namespace__()
     transmitted, first, second = figures(x)

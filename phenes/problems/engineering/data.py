@@ -1,7 +1,7 @@
 """Designs of the mirror coating, in nm from the air side to the substrate."""
 
-# fmt: off meets the specification exactly, by L-BFGS from a disturbed quarter-wave stack with a
-# half-wave cap
+# meets the specification exactly: by L-BFGS from a perturbed quarter-wave stack with a half-wave
+# cap
 NOMINAL_COATING = (
     338.13,
     113.59,

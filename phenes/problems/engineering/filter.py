@@ -1,10 +1,10 @@
-"""Production yield of an LC low-pass filter: series L1, shunt C, series L2 between terminations of
-1 ohm.
+"""Production yield of an LC low-pass filter between terminations of 1 ohm.
 
-A filter is good or it is not: at most 1.5 dB are lost at w = 0.45, 0.5, 0.55 and 1 rad/s, and at
-least 25 dB at 2.5 rad/s. Inductors and capacitors come with a tolerance of 15 %, two standard
-deviations of a relative error that is Gaussian in the logarithm. E f is the yield. The minimax
-design has the largest margin at the nominal values and fails more often than one filter in four.
+The filter has L1 in series, C in shunt and L2 in series. It is good or it is not: at most 1.5 dB
+are lost at w = 0.45, 0.5, 0.55 and 1 rad/s, and at least 25 dB at 2.5 rad/s. Inductors and
+capacitors come with a tolerance of 15 %, two standard deviations of a relative error that is
+Gaussian in the logarithm. E f is the yield. The minimax design has the largest margin at the
+nominal values and fails more often than one filter in four.
 """
 
 from typing import Any
@@ -20,8 +20,9 @@ MINIMAX = (1.628, 1.090, 1.628)  # H, F, H
 
 
 def insertion_loss(values: Any, w: Any) -> Any:
-    """dB [...] at one frequency w for L1, C, L2 along the last axis: |A + B + C + D| / 2 of the
-    chain matrix, with unit terminations.
+    """Insertion loss in dB [...] at one frequency w, for L1, C, L2 along the last axis.
+
+    As an amplitude it is |A + B + C + D| / 2 of the chain matrix, with unit terminations.
     """
     xp = values.__array_namespace__()
     l1, c, l2 = (values[..., k] for k in range(3))
@@ -31,9 +32,7 @@ def insertion_loss(values: Any, w: Any) -> Any:
 
 
 def violation(x: Any) -> Any:
-    """By how many dB the worst of the five requirements is missed; below zero it is the smallest
-    margin.
-    """
+    """By how many dB the worst of the five requirements is missed; if negative, the margin."""
     xp = x.__array_namespace__()
     values = xp.exp(x)
     worst = SMALLEST_LOSS - insertion_loss(values, STOP)

@@ -1,5 +1,4 @@
-"""A probe that is launched towards a planet past two others, in the plane: which angle, which
-speed?
+"""Angle and speed of a probe that is launched in the plane, past two planets towards a third.
 
 The planets stand still, at (0, 0) with mass 1 (from where it starts), (4, 0.2) with 2, (5, -1.5)
 with 8, and the target at (10, 0) with 10; the gravitational constant is 1, the start (0.1, 0), the
@@ -31,7 +30,7 @@ SHARE = 0.06
 # reached
 MOST_STEPS = 600
 BLOCK = 1024
-# of the method of Dormand and Prince
+# coefficients of the method of Dormand and Prince
 STAGES = (
     (1 / 5,),
     (3 / 40, 9 / 40),
@@ -43,9 +42,7 @@ LAST = (35 / 384, 0.0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84)
 
 
 class Flight(NamedTuple):
-    """t [n, m], place [n, m, 2] of n flights, step by step, and how close each came to the target
-    [n].
-    """
+    """Flights step by step: t [n, m], place [n, m, 2], closest distance to the target [n]."""
 
     t: np.ndarray
     place: np.ndarray
@@ -53,9 +50,7 @@ class Flight(NamedTuple):
 
 
 def closest(x: Any) -> np.ndarray:
-    """The smallest distance to the target [...] for angle (degrees) and speed along the last
-    axis.
-    """
+    """Smallest distance to the target [...] for angle (degrees) and speed along the last axis."""
     x = np.asarray(x, float)
     flat = x.reshape(-1, 2)
     return _blocks(flat).reshape(x.shape[:-1])
@@ -76,8 +71,10 @@ def flights(x: Any) -> Flight:
 
 
 def _blocks(x: np.ndarray) -> np.ndarray:
-    """In double precision and in blocks, each as long as its longest flight; padded to a power of
-    two: few shapes, few compilations.
+    """The smallest distances [n] of x [n, 2], in double precision and in blocks.
+
+    A block takes as long as its longest flight. Blocks are padded to a power of two: few shapes
+    mean few compilations.
     """
     import jax
 
@@ -134,8 +131,9 @@ def _pull(place: tuple[Any, Any]) -> tuple[tuple[Any, Any], Any]:
 
 
 def _step(now: Probes) -> Probes:
-    """Dormand and Prince's of order 5, each probe with a step of its own; those that have come to
-    the end of time stay there.
+    """One step of Dormand and Prince's method of order 5, of a length of its own for each probe.
+
+    Probes that have come to the end of time stay there.
     """
     import jax.numpy as jnp
 
@@ -166,9 +164,7 @@ def _moved(
 
 
 def _passing(now: Probes, pull: tuple[Any, Any], h: Any) -> Any:
-    """Closest to the target within the step, on the parabola of place, velocity and
-    acceleration.
-    """
+    """Closest distance to the target within the step, on the path of constant acceleration."""
     import jax.numpy as jnp
 
     (x, y), (u, v), (a, b) = (

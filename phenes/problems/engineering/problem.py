@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 DRAWS = 20_000
-SEED = 20_260_101  # of the fresh draws by which designs are judged; no search uses it
+SEED = 20_260_101  # seed of the fresh draws by which designs are judged; no search uses it
 
 
 class Readings(NamedTuple):
@@ -43,7 +43,7 @@ class Assessment(NamedTuple):
     p95 : float
         What 95 % of the builds stay below, of the problem's penalty.
     draws : int
-        How many builds there were.
+        Number of builds.
     """
 
     mean: float
@@ -60,11 +60,11 @@ class EngineeringProblem:
     Parameters
     ----------
     name : str
-        What it is called.
+        Name of the problem.
     simulate : callable
         x [..., d] -> Readings.
     unit : str
-        Of the penalty.
+        Unit of the penalty.
     design : callable
         From coordinates [d] to what is on the drawing.
     noise : array [d] or [d, d]
@@ -80,7 +80,7 @@ class EngineeringProblem:
     budget : int
         Builds that a search may make.
     bounds : array [d, 2], optional
-        Of theta.
+        Bounds of theta.
     exact : bool
         Is the optimum proven, not only found?
     screened : array [d], optional
@@ -157,9 +157,9 @@ class EngineeringProblem:
         theta : array [d] or [n, d]
             One drawing, or one for each build.
         n : int
-            How many builds.
+            Number of builds.
         rng : numpy.random.Generator
-            Where the errors come from.
+            Generator of the errors.
 
         Returns
         -------
@@ -179,9 +179,9 @@ class EngineeringProblem:
         theta : array [d]
             The design.
         draws : int
-            How many builds, at least 2.
+            Number of builds, at least 2.
         seed : int
-            Of their errors.
+            Seed of the errors.
 
         Returns
         -------

@@ -44,7 +44,7 @@ class Motion(NamedTuple):
 
 
 def motion(x: Any) -> Motion:
-    """For gains x [..., 30]: those of the first step, of the second, and so on."""
+    """Motion under gains x [..., 30]: those of the first step, of the second, and so on."""
     x = np.asarray(x, float)
     gains = x.reshape(*x.shape[:-1], STEPS, 1, 2)
     state = np.broadcast_to(STARTS, (*x.shape[:-1], 2, 2))
@@ -66,9 +66,7 @@ def cost(x: Any) -> np.ndarray:
 
 
 def expected_cost(theta: Any, errors: Any = ERRORS) -> float:
-    """E cost of intended gains [30], exactly: the matrix of the cost to go, backwards through the
-    steps.
-    """
+    """Exact E cost of intended gains [30], by backward recursion of the cost-to-go matrix."""
     p, w = Q, np.diag(np.asarray(errors, float) ** 2)
     for k in np.asarray(theta, float).reshape(STEPS, 2)[::-1]:
         p = _before(p, k, w)
@@ -86,9 +84,7 @@ def best_gains(errors: Any = ERRORS) -> np.ndarray:
 
 
 def _before(p: np.ndarray, k: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """The matrix of the cost to go one step earlier, under the gains k with errors of
-    covariance w.
-    """
+    """The cost-to-go matrix one step earlier, under the gains k with errors of covariance w."""
     closed = A - np.outer(B, k)
     return Q + R * np.outer(k, k) + closed.T @ p @ closed + (R + B @ p @ B) * w
 

@@ -31,7 +31,7 @@ class RowFeatures(eqx.Module):
 
 
 class Layered(eqx.Module):
-    """Of each layer delta [rows, out] and h [rows, in]."""
+    """Rows of a layered network: delta [rows, out] and h [rows, in] of each layer."""
 
     delta: tuple[Float[Array, "rows out"], ...]
     h: tuple[Float[Array, "rows in"], ...]
@@ -76,7 +76,7 @@ def of_module(
     L: Float[Array, "r k c"],
     layers: Any,
 ) -> RowFeatures:
-    """Of output(theta, obs) in general."""
+    """Rows of the Jacobian for any output(theta, obs)."""
 
     def one(obs, L):
         back = jax.vjp(lambda theta: output(theta, obs), theta)[1]

@@ -68,7 +68,7 @@ class Head(Protocol):
         Parameters
         ----------
         action : array
-            As it was drawn.
+            The action as it was drawn.
 
         Returns
         -------
@@ -146,7 +146,7 @@ class Softmax(eqx.Module):
         Parameters
         ----------
         action : array
-            As it was drawn.
+            The action as it was drawn.
 
         Returns
         -------
@@ -231,12 +231,12 @@ class GaussianHead(eqx.Module):
         Parameters
         ----------
         action : array
-            As it was drawn.
+            The action as it was drawn.
 
         Returns
         -------
         array, shape (..., a)
-            As the environment takes it.
+            The action as the environment takes it.
         """
         bounded = jnp.isfinite(self.low) & jnp.isfinite(self.high)
         low, high = jnp.where(bounded, self.low, -1.0), jnp.where(bounded, self.high, 1.0)

@@ -16,7 +16,7 @@ class MLP(eqx.Module):
     Parameters
     ----------
     key : PRNGKey
-        Of the first weights.
+        Key of the initial weights.
     obs_dim : int
         o.
     out_dim : int
@@ -24,7 +24,7 @@ class MLP(eqx.Module):
     hidden : sequence of int
         Widths of the hidden layers; none makes it linear.
     activation : callable
-        Of the hidden layers.
+        Activation of the hidden layers.
     """
 
     layers: tuple[eqx.nn.Linear, ...]

@@ -7,7 +7,7 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
-# standard deviations: a coordinate that hardly moved so far must not blow up when it does
+# standard deviations at which observations are clipped: one may have hardly varied so far
 CLIP = 10.0
 SMALLEST = 1e-8  # variance
 
@@ -18,9 +18,9 @@ class Normaliser(eqx.Module):
     Parameters
     ----------
     count : array, shape ()
-        How many were seen.
+        Number of observations.
     mean, var : array, shape (o,)
-        Of them.
+        Their mean and variance.
     """
 
     count: Float[Array, ""]
@@ -39,12 +39,12 @@ class Normaliser(eqx.Module):
         return jnp.clip(z, -CLIP, CLIP)
 
     def update(self, obs: Float[Array, "n t o"], mask: Bool[Array, "n t"]) -> "Normaliser":
-        """With the observations of a generation added."""
+        """The scale with the observations of a generation added."""
         return self.merged(Normaliser.of(obs.astype(self.mean.dtype), mask))
 
     @classmethod
     def of(cls, obs: Float[Array, "n t o"], mask: Bool[Array, "n t"]) -> "Normaliser":
-        """Of these observations alone; rows that are not finite do not count.
+        """The scale of these observations alone; rows that are not finite do not count.
 
         Parameters
         ----------
@@ -56,7 +56,7 @@ class Normaliser(eqx.Module):
         Returns
         -------
         Normaliser
-            Of them.
+            The scale of these observations.
         """
         use = (mask & jnp.all(jnp.isfinite(obs), axis=-1))[..., None]
         count = jnp.sum(use, dtype=obs.dtype)
@@ -67,17 +67,17 @@ class Normaliser(eqx.Module):
         )
 
     def merged(self, other: "Normaliser") -> "Normaliser":
-        """Of what both have seen (Chan's formula).
+        """The scale of what both have seen (Chan's formula).
 
         Parameters
         ----------
         other : Normaliser
-            Of other observations.
+            The scale of other observations.
 
         Returns
         -------
         Normaliser
-            Of all of them.
+            The scale of all observations.
         """
         total = self.count + other.count
         share = other.count / jnp.maximum(total, 1.0)

@@ -33,7 +33,7 @@ class Policy(eqx.Module):
     head : Head
         Makes an action of what the network says.
     scale : Normaliser or None
-        Of the observations.
+        Scale of the observations.
     """
 
     net: Any  # the network without its parameters
@@ -55,7 +55,7 @@ class Policy(eqx.Module):
         Returns
         -------
         array, shape (k,)
-            Its output.
+            Output of the network.
         """
         return eqx.combine(self.unravel(theta), self.net)(self._scaled(obs, theta.dtype))
 
@@ -72,7 +72,7 @@ class Policy(eqx.Module):
         Returns
         -------
         array, shape (T, k)
-            Its outputs.
+            Outputs of the network.
         """
         return jax.vmap(self.output, in_axes=(None, 0))(theta, obs)
 
@@ -95,7 +95,7 @@ class Policy(eqx.Module):
         Returns
         -------
         RowFeatures or Layered
-            With `dot`, their inner products.
+            The rows; `dot` gives their inner products.
         """
         if not isinstance(self.net, MLP):
             return of_module(self.output, theta, obs, L, self.layers())
@@ -126,7 +126,7 @@ class Policy(eqx.Module):
         Returns
         -------
         Policy
-            With it.
+            A policy with this scale.
         """
         return eqx.tree_at(lambda m: m.scale, self, scale, is_leaf=lambda leaf: leaf is None)
 
@@ -141,7 +141,7 @@ class Policy(eqx.Module):
         Returns
         -------
         Policy
-            With it.
+            A policy with this head.
         """
         return eqx.tree_at(lambda m: m.head, self, head)
 
@@ -200,14 +200,14 @@ def head_for(spaces: Any, action_noise: Any = ACTION_NOISE) -> Head:
     Parameters
     ----------
     spaces : Spaces
-        Of the environment.
+        Spaces of the environment.
     action_noise : float
         Standard deviation of continuous actions in half ranges.
 
     Returns
     -------
     Head
-        For its actions.
+        A head for the actions of the environment.
     """
     return (
         Softmax(spaces.n)
@@ -228,9 +228,9 @@ def policy(
     Parameters
     ----------
     key : PRNGKey
-        Of the first weights.
+        Key of the initial weights.
     spaces : Spaces
-        Of the environment.
+        Spaces of the environment.
     hidden : sequence of int
         Widths of the hidden layers.
     action_noise : float

@@ -32,20 +32,20 @@ class Readout(Protocol):
     def returns(
         self, name: str, options: dict[str, Any], episodes: int, seed: int, workers: Any
     ) -> np.ndarray:
-        """Of fresh episodes with the best actions, [episodes]."""
+        """Returns of fresh episodes with the best actions, [episodes]."""
         ...
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """The numbers it is made of."""
+        """The arrays of the policy."""
         ...
 
     def described(self) -> dict[str, Any]:
-        """The rest of it, as JSON."""
+        """What the policy consists of beside its arrays, as JSON."""
         ...
 
 
 class Advanced(NamedTuple):
-    """Some generations later. looks: (generation, return of the mean policy) at some of them."""
+    """A training after some generations. looks: (generation, return of the mean policy)."""
 
     carry: Any
     reports: list[Report]
@@ -67,7 +67,7 @@ class Problem(Protocol):
         ...
 
     def advance(self, carry: Any, n: int) -> Advanced:
-        """n generations later."""
+        """Advance by n generations."""
         ...
 
     def answer(self, carry: Any) -> Any:

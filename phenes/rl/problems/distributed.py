@@ -136,7 +136,7 @@ class Distributed:
         return serialise.pack(worker.Job(spec, options, spaces, self.step.settings, rest))
 
     def _parts(self, generation: int, whole: Any) -> list[worker.Part]:
-        """Mirrored pairs stay together."""
+        """Parts of the population, with mirrored pairs kept together."""
         n, paired, key = self.step.settings.popsize, self.step.settings.mirrored, self.step.key
         each = n // (1 + paired)
         common = (

@@ -45,7 +45,7 @@ class Carry(NamedTuple):
 
     @property
     def estimator(self) -> ByTrajectory:
-        """With what it has learnt."""
+        """The estimator, with what it has learnt."""
         return self.measured.estimator
 
     @property
@@ -85,7 +85,7 @@ class GenerationStep(NamedTuple):
     key: PRNGKeyArray
 
     def begin(self, policy: Policy, theta: Float[Array, " d"]) -> Carry:
-        """Before the first generation."""
+        """The carry before the first generation."""
         q = IsotropicGaussian(theta, self.settings.sigma[0])
         # an estimator without state needs no population to start from: the environment may be one
         # that cannot be traced
@@ -136,7 +136,7 @@ class GenerationStep(NamedTuple):
         return Trajectories(policy, self.env, s.mirrored, s.deterministic)
 
     def strategy(self, p: Trajectories | None, estimator: ByTrajectory | None = None) -> Strategy:
-        """Of Algorithm 2, for this p."""
+        """The strategy of Algorithm 2, for this p."""
         s = self.settings
         return es(
             p,  # pyright: ignore[reportArgumentType]
@@ -154,7 +154,7 @@ class GenerationStep(NamedTuple):
 
 
 def report(info: Info, steps: Any, measured: Measured) -> Report:
-    """Of one generation."""
+    """The report of one generation."""
     return Report(info.f_mean, info.f_best, steps, info.failed, info.skipped, *measured.signal)
 
 

@@ -76,7 +76,7 @@ def restored(
     network: Any,
     path: Any,
 ) -> NetworkPolicy:
-    """From `arrays` and `described`. network: for a policy with one of the user's own."""
+    """The policy of `arrays` and `described`. network: one that the user supplied."""
     given = described["spaces"]
     spaces = Spaces(**{**given, **{name: _bounds(given[name]) for name in ("low", "high")}})
     hidden = about["settings"]["hidden"]

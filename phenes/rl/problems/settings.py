@@ -30,7 +30,7 @@ class Settings:
     Parameters
     ----------
     estimator : ByTrajectory
-        Of the gradient.
+        Estimator of the gradient.
     popsize : int
         Episodes in a generation.
     generations : int
@@ -44,7 +44,7 @@ class Settings:
     action_noise : float or None
         Standard deviation of continuous actions in units of their bounds; None follows sigma.
     rate : float
-        Of Adam.
+        Learning rate of Adam.
     weighting : callable
         f [N] -> w [N], one of `phenes.weightings`.
     normalise : bool
@@ -123,19 +123,19 @@ def default(spaces: Any) -> Settings:
     Parameters
     ----------
     spaces : Spaces
-        Of the environment.
+        Spaces of the environment.
 
     Returns
     -------
     Settings
-        For this environment.
+        Settings for this environment.
     """
     if spaces.n is not None:
         return Settings(curved_mix(32))
     common = {"popsize": 100, "hidden": (64, 64)}
     if spaces.limit <= SHORT:
-        # few steps: the score of the actions does, if they vary much more than theta does, and each
-        # is paid for what followed soon after it
+        # short episodes: the score of the actions has little enough variance, if the action noise
+        # is much larger than that of theta, with discounted rewards to go
         estimator = credited(Reparameterised(), discount=0.95)
         return Settings(
             estimator,
@@ -146,8 +146,8 @@ def default(spaces: Any) -> Settings:
             last=0.1,
             **common,
         )
-    # whole returns, less what the first state promises; with half of this spread a seed of Swimmer
-    # stays where hardly anything moves
+    # whole returns less a baseline at the first state; with half of this sigma one seed of Swimmer
+    # stays in the plateau where hardly anything moves
     estimator = credited(linearised(50, every_step=False), by_step=False)
     return Settings(estimator, sigma=(0.1, 0.1), rate=1e-2, action_noise=0.1, **common)
 
@@ -160,12 +160,12 @@ def paper(spaces: Any) -> Settings:
     Parameters
     ----------
     spaces : Spaces
-        Of the environment.
+        Spaces of the environment.
 
     Returns
     -------
     Settings
-        For this environment.
+        Settings for this environment.
     """
     common = {
         "popsize": 100,
@@ -198,12 +198,12 @@ def paper_es(spaces: Any) -> Settings:
     Parameters
     ----------
     spaces : Spaces
-        Of the environment.
+        Spaces of the environment.
 
     Returns
     -------
     Settings
-        For this environment.
+        Settings for this environment.
     """
     return dataclasses.replace(
         paper(spaces), estimator=Genotype(), mirrored=True, deterministic=spaces.n is None

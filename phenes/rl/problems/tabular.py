@@ -21,7 +21,7 @@ from phenes.rl.tabular.table import Table
 from phenes.strategy import State
 
 GENERATIONS = 500
-CHUNK = 25  # generations between two signs of life
+CHUNK = 25  # generations between two reports of progress
 
 
 @dataclass(frozen=True)
@@ -42,9 +42,9 @@ class Score:
         Of the greedy policy without a step limit; minus infinity if it may never arrive and pays
         for every step.
     optimum : float
-        Of the best policy there is.
+        Expected return of the best policy there is.
     start : float
-        Of the uniformly random policy.
+        Expected return of the uniformly random policy.
     truncated : float
         Share of the episodes of the last generation that were cut off.
     """
@@ -101,7 +101,7 @@ class TablePolicy:
 
 
 def restored(described: dict[str, Any], arrays: dict[str, np.ndarray]) -> TablePolicy:
-    """From `arrays` and `described`."""
+    """The policy of `arrays` and `described`."""
     return TablePolicy(arrays["probabilities"], Score(**described["score"]))
 
 
@@ -150,7 +150,7 @@ class ByValue:
 
 @functools.lru_cache(maxsize=8)
 def programs(given: ByValue, popsize: int, precision: str) -> Programs:
-    """Of the default learner; another seed, or more generations, need no others."""
+    """Compiled programs of the default learner, shared by all seeds and numbers of generations."""
     learner = learners.default(given.table, popsize)
     table = given.table.limited(learners.horizon(given.table))
 

@@ -1,8 +1,8 @@
 """A worker in the two phases of a generation: it plays and keeps, then it weighs.
 
 A part is known by its seed: mean, spread and policy of the search, the key, the generation, and
-which individuals. Theta is drawn on the worker. Whoever is asked to weigh a part that it does not
-hold, because another worker played it and died, plays it again: the same numbers.
+which individuals. Theta is drawn on the worker. A worker that has to weigh a part which it has not
+cached, because another worker played it and died, plays it again, with the same random numbers.
 """
 
 import threading
@@ -52,7 +52,7 @@ class Part(NamedTuple):
     own: np.ndarray
     generation: int
     key: np.ndarray
-    kind: str  # of the key
+    kind: str  # implementation of the PRNG key
     double: bool
     arrays: list[np.ndarray]
 
@@ -92,7 +92,7 @@ class Scene(NamedTuple):
     batch: Batch
 
 
-_kept: dict[tuple[str, int], Scene] = {}  # of this worker, until they are weighed
+_kept: dict[tuple[str, int], Scene] = {}  # cache of this worker, until the second phase
 _environments: dict[tuple[int, bytes], Host] = {}
 
 
@@ -134,7 +134,7 @@ def _scene(blob: bytes, part: Part) -> Scene:
 
 
 def _environment(blob: bytes, job: Job) -> Host:
-    """One for each thread, kept from one generation to the next."""
+    """The environment of this thread, cached from one generation to the next."""
     name = threading.get_ident(), blob
     if name not in _environments:
         _environments[name] = Host(Loop(lambda: make(job.spec, job.options)), job.spaces)

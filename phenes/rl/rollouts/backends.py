@@ -23,7 +23,7 @@ class Rollouts(Protocol):
     Attributes
     ----------
     spaces : Spaces
-        Of the environment.
+        Spaces of the environment.
     compiled : bool
         `play` may be part of a function under `jax.jit` and `jax.vmap`.
     own_seeds : bool
@@ -50,7 +50,7 @@ class Rollouts(Protocol):
             `output(theta, obs) -> out` and `head.sample(key, out)`, `head.mode(out)`,
             `head.to_env(action)`, of one individual.
         theta : array, shape (N, D)
-            Of the individuals.
+            Parameters of the individuals.
         keys : array of typed keys, shape (N,)
             What happens to individual i, its first state and the noise of its actions, depends on
             keys[i] alone.
@@ -62,7 +62,7 @@ class Rollouts(Protocol):
         Returns
         -------
         Trajectory
-            Of the N individuals.
+            Trajectories of the N individuals.
         """
         ...
 
@@ -91,7 +91,7 @@ def load(
     Returns
     -------
     Rollouts
-        Of this environment.
+        Rollouts of this environment.
 
     Raises
     ------

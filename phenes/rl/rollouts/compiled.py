@@ -51,7 +51,7 @@ class Compiled:
         return self.env, self.spaces.name, self.spaces.limit
 
     def __eq__(self, other: object) -> bool:
-        """By value, so that a program that was compiled for one is that of the other."""
+        """Equality by value, so that equal environments share one compiled program."""
         return isinstance(other, Compiled) and self._value() == other._value()
 
     def __hash__(self) -> int:
@@ -114,7 +114,7 @@ def _loop(
     keys: PRNGKeyArray,
     initial: PRNGKeyArray,
 ) -> Trajectory:
-    """own: the arrays of the policy [B, ...] and theta [B, N, D]."""
+    """The loop over time. own: arrays of the policy [B, ...] and theta [B, N, D]."""
     arrays, theta = own
     observe, move = _each(env.observe), _each(env.step)
     state = _each(lambda key: env.first(individual.initial(key), theta.dtype))(initial)
@@ -167,6 +167,6 @@ def _each(function: Callable[..., Any], axes: Any = 0) -> Callable[..., Any]:
 
 
 def _where(condition: Array, value: Array, otherwise: Array | None = None) -> Array:
-    """Individual by individual; zeros where nothing else is given."""
+    """jnp.where for each individual; zeros where the condition is false, unless given."""
     wide = condition.reshape(condition.shape + (1,) * (value.ndim - condition.ndim))
     return jnp.where(wide, value, jnp.zeros_like(value) if otherwise is None else otherwise)

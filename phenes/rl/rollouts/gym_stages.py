@@ -32,7 +32,7 @@ class Loop:
         )
 
     def step(self, who: np.ndarray, actions: np.ndarray) -> Step:
-        # the loop is short of everything that can be done for all at once
+        # the loop holds only what cannot be vectorised
         done = [
             self._at(i).step(self.unflat(action))
             for i, action in zip(who.tolist(), actions, strict=True)
@@ -101,7 +101,7 @@ class Vector:
         for i in np.flatnonzero(
             ended & np.asarray(info.get("_final_obs", np.zeros(len(ended))), bool)
         ):
-            # reset in the same step: what was seen last is in the info
+            # same-step autoreset: the final observation is in info
             seen[i] = self.flat(info["final_obs"][i])
         self._restart(ended)
         return (
@@ -132,6 +132,6 @@ class Vector:
 def _takes_many_seeds(env: Any) -> bool:
     try:
         env.reset(seed=[0])
-    except Exception:  # what a list of seeds leads to differs from one to another
+    except Exception:  # environments raise different errors for a list of seeds
         return False
     return True

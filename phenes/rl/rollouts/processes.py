@@ -21,7 +21,7 @@ from phenes.rl.rollouts.python_envs import Host
 from phenes.rl.rollouts.spaces import Spaces, make
 from phenes.rl.rollouts.trajectory import Trajectory
 
-PARTS = 2  # for each worker: episodes differ in length
+PARTS = 2  # parts for each worker, as episodes differ in length
 _here: dict[str, Host] = {}  # environments of this process, kept from one generation to the next
 
 
@@ -93,7 +93,7 @@ def _part(
     deterministic: bool,
     *rest: Any,
 ) -> Trajectory:
-    """policy: without arrays, which are `own`."""
+    """Plays one part on a worker. policy: without its arrays, which are in `own`."""
     double, impl = rest
     with jax.enable_x64(double):
         name = repr((threading.get_ident(), spec, options))

@@ -38,7 +38,7 @@ class Stage(Protocol):
         ...
 
     def where(self) -> str:
-        """Which individual it was, if a step fails."""
+        """Text that names the individual whose step failed."""
         ...
 
     def close(self) -> None: ...
@@ -104,12 +104,12 @@ def _say(error: Exception) -> str:
 
 @jax.jit
 def _seeds(keys: Array) -> Array:
-    """Gymnasium takes integers."""
+    """Integer seeds for Gymnasium."""
     return jax.vmap(lambda key: jax.random.bits(individual.initial(key), (), jnp.uint32))(keys)
 
 
 class Log:
-    """Time first while it grows: memory that is not reached is not touched."""
+    """Growing arrays with time first, so that memory for later steps is not touched."""
 
     def __init__(self, spaces: Spaces, obs: np.ndarray, dtype: Any):
         self.size, self.limit, self.dtype = len(obs), spaces.limit, dtype
@@ -132,7 +132,7 @@ class Log:
         )
 
     def end(self, who: np.ndarray, after: np.ndarray, terminated: np.ndarray) -> None:
-        """Whether it is the end is known afterwards: the last word counts."""
+        """Records the final observation; a later call overwrites an earlier one."""
         self.final[who], self.ended[who] = after, terminated
 
     def trajectory(self, longest: int) -> Trajectory:
@@ -171,7 +171,7 @@ class Actors:
         return action[rows], given[rows]
 
     def _gather(self, who: np.ndarray, size: int) -> None:
-        """Into rows of a call of this size; those left over repeat the first."""
+        """Gathers individuals into a call of this size, padded with the first."""
         self.size, self.row = size, np.zeros(len(self.all[0]), int)
         self.row[who] = np.arange(len(who))
         index = np.concatenate([who, np.repeat(who[:1], size - len(who))])

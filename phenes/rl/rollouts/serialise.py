@@ -26,7 +26,7 @@ class Hole:
 
 
 def without_arrays(tree: Any) -> Any:
-    """With holes in the place of arrays."""
+    """The tree with placeholders instead of arrays."""
     numbers = itertools.count()
     return jax.tree.map(lambda leaf: Hole(next(numbers)) if eqx.is_array(leaf) else leaf, tree)
 
@@ -49,5 +49,5 @@ def pack(thing: Any) -> bytes:
 
 @lru_cache(maxsize=8)
 def opened(blob: bytes) -> Any:
-    """The same object for the same bytes."""
+    """Unpickles, with a cache: equal bytes give the same object."""
     return pickle.loads(blob)

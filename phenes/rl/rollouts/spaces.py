@@ -19,7 +19,7 @@ class Spaces(NamedTuple):
     Parameters
     ----------
     name : str
-        Its id.
+        Id of the environment.
     obs_dim : int
         Numbers in the flattened observation.
     n : int or None
@@ -52,14 +52,14 @@ def spaces(env_id: str, **options: Any) -> Spaces:
     Parameters
     ----------
     env_id : str
-        Its id.
+        Id of the environment.
     **options
         For `gymnasium.make`.
 
     Returns
     -------
     Spaces
-        Of it.
+        Spaces of the environment.
 
     Raises
     ------
@@ -102,7 +102,7 @@ def library() -> Any:
 
 
 def of(env: Any) -> Spaces:
-    """Of an environment, or of one part of a vector environment."""
+    """The spaces of an environment, or of one part of a vector environment."""
     name, spec = env.spec.id, env.spec
     watched = getattr(env, "single_observation_space", env.observation_space)
     acted = getattr(env, "single_action_space", env.action_space)

@@ -22,7 +22,7 @@ class Trajectory(NamedTuple):
     action : array, shape (N, T) or (N, T, a)
         As it was drawn, before clipping and scaling.
     reward : array, shape (N, T)
-        Of each step.
+        Reward of each step.
     mask : array of bool, shape (N, T)
         The step was taken.
     ended : array of bool, shape (N,)
@@ -45,7 +45,7 @@ def total(x: Trajectory) -> Any:
     Parameters
     ----------
     x : Trajectory
-        Of N individuals, or of one.
+        Trajectories of N individuals, or of one.
 
     Returns
     -------
@@ -61,7 +61,7 @@ def length(x: Trajectory) -> Any:
     Parameters
     ----------
     x : Trajectory
-        Of N individuals, or of one.
+        Trajectories of N individuals, or of one.
 
     Returns
     -------
@@ -97,12 +97,12 @@ def trimmed(x: Trajectory) -> Trajectory:
     Parameters
     ----------
     x : Trajectory
-        Of N individuals, or of one.
+        Trajectories of N individuals, or of one.
 
     Returns
     -------
     Trajectory
-        With a smaller T.
+        Trajectories with a smaller T.
     """
     longest, limit = int(np.max(np.sum(np.asarray(x.mask), axis=-1))), x.mask.shape[-1]
     t, axis = padded(longest, limit), x.mask.ndim - 1

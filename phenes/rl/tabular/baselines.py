@@ -46,7 +46,7 @@ class RewardToGo(eqx.Module):
     memory: float = eqx.field(static=True)
     standardise: bool = eqx.field(static=True)
     paid: Any  # running sum of rewards to go by state [S], from past generations
-    mass: Any  # of visits
+    mass: Any  # running number of visits by state [S]
 
     def start(self, p: InputLaw, q: Dirichlet, batch: Batch) -> "RewardToGo":
         if batch.x.steps is None:

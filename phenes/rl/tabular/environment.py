@@ -32,7 +32,7 @@ class Environment(NamedTuple):
     actions : tuple of str
         A sign for each action.
     scenes : tuple of Scene
-        Its maps, if there are any.
+        Maps of the environment, if there are any.
     """
 
     table: Table
@@ -108,7 +108,7 @@ def has_table(env: Any) -> bool:
 
 
 def _actions(inner: Any, table: Table) -> tuple[str, ...]:
-    """Arrows where the environment's module names the directions; else the numbers."""
+    """Names of the actions: arrows if the environment's module names directions, else numbers."""
     if type(inner).__name__ == "TaxiEnv":
         return ("↓", "↑", "→", "←", "P", "D")
     module = sys.modules.get(type(inner).__module__)
@@ -139,7 +139,7 @@ def _scenes(inner: Any, table: Table) -> tuple[Scene, ...]:
 
 
 def _taxi() -> tuple[Scene, ...]:
-    """On the way to the passenger at each stand, and to each destination with them.
+    """Maps of the way to the passenger at each stand, and to each destination.
 
     The passenger wants to go to the next stand.
     """

@@ -180,7 +180,7 @@ def best_action(preference: Float[Array, "s a"]) -> Int[Array, " s"]:
     Parameters
     ----------
     preference : array, shape (S, A)
-        Of the actions.
+        Preferences for the actions.
 
     Returns
     -------
@@ -193,7 +193,7 @@ def best_action(preference: Float[Array, "s a"]) -> Int[Array, " s"]:
 def values_of(
     table: Table, policies: Int[np.ndarray, "n s"], limit: int | None
 ) -> Float[np.ndarray, " n"]:
-    """Of many greedy policies, each evaluated once. limit None: without any."""
+    """Values of many greedy policies, each evaluated once. limit None: no step limit."""
     unique, place = np.unique(np.asarray(policies, np.int32), axis=0, return_inverse=True)
     if limit is None:
         each = np.array([stationary_value(table, policy) for policy in unique])

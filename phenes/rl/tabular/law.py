@@ -193,7 +193,7 @@ def total(x: Episode) -> Float[Array, ""]:
     Parameters
     ----------
     x : Episode
-        Of one individual or of many.
+        Episodes of one individual or of many.
 
     Returns
     -------
@@ -228,16 +228,16 @@ class Urns(eqx.Module):
         Parameters
         ----------
         key : PRNGKey
-            Of the run.
+            Key of the run.
         generation : array of int, shape ()
-            Its number.
+            Number of the generation.
         batch : Batch
             theta is log alpha [S, A].
 
         Returns
         -------
         Batch
-            With x.
+            The population, with x.
         """
         alpha = jnp.exp(batch.theta)
         return batch._replace(
@@ -250,7 +250,7 @@ class Urns(eqx.Module):
         Parameters
         ----------
         x : Episode
-            Of N individuals.
+            Episodes of N individuals.
 
         Returns
         -------
@@ -268,7 +268,7 @@ def without_theta(strategy: Strategy) -> Strategy:
     Parameters
     ----------
     strategy : Strategy
-        Of Dirichlet search.
+        A strategy with Dirichlet search.
 
     Returns
     -------

@@ -22,9 +22,9 @@ from phenes.search import Dirichlet, IsotropicGaussian
 from phenes.strategy import Strategy, es, generation_keys
 
 POPSIZE = 100
-RATE = 1.2  # of the default, in the units of `moves.kept`
-# standard deviation of the first logits: how the paper's N(0, 0.01) has to be read for its results
-# to come out
+RATE = 1.2  # default learning rate, in the units of `moves.kept`
+# standard deviation of the first logits: the reading of the paper's N(0, 0.01) that reproduces its
+# results
 START = 0.01
 
 
@@ -105,7 +105,7 @@ def dirichlet(
     move : Move
         How alpha moves, one of `tabular.moves`.
     estimator : Estimator
-        Of the gradient.
+        Estimator of the gradient.
     drawn : bool
         Draw theta of each individual, which estimators other than the phenotype one look at; else
         episodes come from urns, with the same law.
@@ -153,9 +153,9 @@ def gaussian(
     sigma : float
         The spread.
     rate : float
-        Of plain gradient ascent.
+        Learning rate of plain gradient ascent.
     estimator : Estimator
-        Of the gradient.
+        Estimator of the gradient.
     policy : callable
         Reads the logits: `softmax` or `greedy`.
     mirrored : bool

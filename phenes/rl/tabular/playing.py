@@ -30,7 +30,7 @@ class Steps(NamedTuple):
     state, action : array of int, shape (N, T)
         Where, and what was done.
     reward : array, shape (N, T)
-        What was paid.
+        Reward of each step.
     same, visits : array, shape (N, T)
         How often this action, and any action, had been taken in this state before.
     taken : array of bool, shape (N, T)
@@ -86,18 +86,18 @@ def play(
     table : Table
         The environment.
     key : PRNGKey
-        Of this population.
+        Key of this population.
     weights : array, shape (N, S, A) or (S, A)
         Of the actions, positive: of N policies, or of urns.
     n : int, optional
-        How many individuals draw from urns.
+        Number of individuals, if they draw from urns.
     record : bool
         Keep the steps.
 
     Returns
     -------
     Episode
-        Of the N individuals.
+        Episodes of the N individuals.
 
     Raises
     ------

@@ -14,7 +14,7 @@ from jaxtyping import Bool, Float, Int
 from phenes import _validate
 
 Outcome = tuple[float, int, float, bool]  # probability, next state, reward, is it the end
-SLACK = 1e-9  # of probabilities that should add up to 1
+SLACK = 1e-9  # tolerance for probabilities that should sum to 1
 
 
 class Table(eqx.Module):
@@ -33,7 +33,7 @@ class Table(eqx.Module):
     limit : int, optional
         Steps after which an episode is cut off; None if it is not.
     name : str
-        Of the environment.
+        Name of the environment.
 
     Raises
     ------
@@ -65,8 +65,8 @@ class Table(eqx.Module):
             for s, row in enumerate(rows)
         ]
         most = max(len(outcomes) for row in merged for outcomes in row)
-        # filled up with the last outcome once more, at probability 0: rounding in a sum of
-        # probabilities then chooses nothing wrong
+        # padded with the last outcome at probability 0: if probabilities sum to less than 1 by
+        # rounding, a valid outcome is chosen
         columns = [[[*o, *[(0.0, *o[-1][1:])] * (most - len(o))] for o in row] for row in merged]
         chance, follow, reward, ends = (
             np.array([[[o[k] for o in cell] for cell in row] for row in columns]) for k in range(4)
@@ -103,7 +103,7 @@ class Table(eqx.Module):
         Returns
         -------
         Table
-            With it.
+            A table with this limit.
         """
         other = object.__new__(Table)  # what was checked once is not checked again
         for field in dataclasses.fields(self):

@@ -79,7 +79,7 @@ def opened(
         try:
             yield Checkpoint(run)
         except Exception:
-            with contextlib.suppress(ValueError):  # if the file is the trouble, it was said already
+            with contextlib.suppress(ValueError):  # errors of the file were raised already
                 run.finish("failed")
             raise
 

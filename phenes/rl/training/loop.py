@@ -41,7 +41,7 @@ def run(
     checkpoint: Checkpoint,
     progress: Progress,
 ) -> Outcome:
-    """From the start, or from the checkpoint, until the last generation or the target."""
+    """Train from the start or the checkpoint until the last generation or the target."""
     carry = problem.begin()
     (carry, best), curve = checkpoint.restore((carry, _best(problem, carry, -np.inf)))
     before = float(curve.seconds[-1]) if curve.seconds.size else 0.0

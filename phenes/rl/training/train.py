@@ -62,7 +62,7 @@ def train(
     env_id : str
         The id of the environment, such as "CartPole-v1".
     seed : int
-        Of all random numbers.
+        Seed of all random numbers.
     preset : {"paper", "paper-es"}, optional
         The paper's PAES and ES; what else is given replaces single settings (see `Settings`).
     generations : int, optional
@@ -214,7 +214,7 @@ def train_table(
     Returns
     -------
     Trained
-        As of `train`.
+        As `train` returns it.
 
     Raises
     ------
@@ -267,7 +267,7 @@ def learn(
     Returns
     -------
     Trained
-        As of `train`.
+        As `train` returns it.
     """
     seed, target = validate.count("seed", seed, 0), _target(target)
     env = rollouts.load(env_id, workers=workers, **(options or {}))
@@ -311,7 +311,7 @@ def _trained(
     resume: bool,
     progress: Progress,
 ) -> Trained:
-    """What both kinds have in common: the loop, the checkpoint, and the account of it."""
+    """The part of `train` that tables and networks share: loop, checkpoint and report."""
     # a longer run may follow a shorter one
     fixed = {name: value for name, value in about.items() if name != "settings"}
     fixed |= {name: value for name, value in about["settings"].items() if name != "generations"}

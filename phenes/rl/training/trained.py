@@ -80,7 +80,7 @@ class Trained:
 
     @property
     def options(self) -> dict[str, Any]:
-        """With which Gymnasium made the environment."""
+        """Options with which Gymnasium made the environment."""
         return self.about["options"]
 
     @property
@@ -90,37 +90,37 @@ class Trained:
 
     @property
     def episodes(self) -> int:
-        """How many were played to learn."""
+        """Number of episodes that were played to learn."""
         return self.curve.generations * int(self.about["popsize"])
 
     @property
     def steps(self) -> int:
-        """How many were taken in them."""
+        """Number of steps that were taken to learn."""
         return int(self.curve.steps.sum())
 
     @property
     def probabilities(self) -> Float[np.ndarray, "s a"]:
-        """Of a table: the probability of each action in each state."""
+        """The probability of each action in each state; only for tables."""
         return self._table().probabilities
 
     @property
     def score(self) -> Score:
-        """Of a table: exact expected returns."""
+        """Exact expected returns; only for tables."""
         return self._table().score
 
     @property
     def theta(self) -> Float[np.ndarray, " d"]:
-        """Of a network: its parameters, the mean of the search."""
+        """The parameters of the network, the mean of the search; only for networks."""
         return self._network().theta
 
     @property
     def policy(self) -> Any:
-        """Of a network: the policy that theta makes act."""
+        """The policy that acts with theta; only for networks."""
         return self._network().policy
 
     @property
     def spaces(self) -> Any:
-        """Of a network: what it sees and does."""
+        """Observation and action spaces of the policy; only for networks."""
         return self._network().spaces
 
     def predict(self, obs: Any) -> Any:
@@ -135,7 +135,7 @@ class Trained:
         Returns
         -------
         int or ndarray
-            As the environment takes it.
+            The action, as the environment takes it.
 
         Raises
         ------
@@ -152,7 +152,7 @@ class Trained:
         episodes : int
             How many.
         seed : int
-            Of their random numbers.
+            Seed of the episodes.
         workers : int, str or Executor, optional
             As in `phenes.rl.train`.
 
@@ -176,7 +176,7 @@ class Trained:
         Parameters
         ----------
         seed : int
-            Of the environment.
+            Seed of the environment.
 
         Returns
         -------
@@ -244,7 +244,7 @@ class Trained:
         Returns
         -------
         Trained
-            As it was saved.
+            The policy as it was saved.
 
         Raises
         ------

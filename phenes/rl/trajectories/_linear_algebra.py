@@ -34,8 +34,8 @@ def states(x: Trajectory, most: int, dtype) -> States:
     length = jnp.sum(x.mask)
     row = jnp.arange(most)
     every = jnp.maximum(length, most).astype(dtype) / most
-    # the middle of its stretch: whoever stands for the first and last steps is as near to them as
-    # to its neighbours
+    # midpoints of intervals of equal length, so that the first and last steps are represented as
+    # well as the others
     index = jnp.where(
         length > most, jnp.floor((row.astype(dtype) + 0.5) * every).astype(row.dtype), row
     )

@@ -57,7 +57,7 @@ class Trajectories(eqx.Module):
         Parameters
         ----------
         key : PRNGKey
-            Of the whole population.
+            Key of the whole population.
         theta : array, shape (K, D)
             Theirs.
         own : array of int, shape (K,)
@@ -68,7 +68,7 @@ class Trajectories(eqx.Module):
         Returns
         -------
         Trajectory
-            Of these K individuals.
+            Trajectories of these K individuals.
         """
         for_actions, for_start = jax.random.split(key)
         starts = individual_keys(for_start, own % (n // 2) if self.paired else own)
@@ -88,7 +88,7 @@ def individual_keys(key: PRNGKeyArray, numbers: Array) -> PRNGKeyArray:
 
 
 Q = TypeVar("Q", bound=Any)
-# steps in one batch: what they leave behind on the way through the network should stay in the cache
+# steps in one batch: the activations of a forward pass should stay in the processor's cache
 AT_ONCE = 20_000
 
 
@@ -187,11 +187,11 @@ class LearningByTrajectory(ByTrajectory):
 
     @abc.abstractmethod
     def start(self, p: Trajectories, q: IsotropicGaussian, batch: Batch) -> Self:
-        """With room for what it is going to learn; batch has shapes only."""
+        """The estimator with room for what it learns; batch has shapes only."""
 
     @abc.abstractmethod
     def observe(self, p: Trajectories, q: IsotropicGaussian, batch: Batch) -> Self:
-        """With what it has learnt from a generation whose gradient has been taken."""
+        """The estimator with what it learns from a generation whose gradient has been taken."""
 
     def advance(
         self, p: Trajectories, q: IsotropicGaussian, batch: Batch, w: Float[Array, " n"]
@@ -225,14 +225,14 @@ class LearningByTrajectory(ByTrajectory):
 def started(
     estimator: ByTrajectory, p: Trajectories, q: IsotropicGaussian, batch: Batch
 ) -> ByTrajectory:
-    """Ready for the first generation, whether it learns or not."""
+    """The estimator, ready for the first generation, whether it learns or not."""
     if isinstance(estimator, LearningByTrajectory):
         return estimator.start(p, q, batch)
     return estimator
 
 
 def gradient(q: Q, contributions: Float[Array, "n d"]) -> Q:
-    """Their mean, shaped like q."""
+    """The mean of contributions, shaped like q."""
     return replace(q, mean=jnp.mean(contributions, axis=0), log_std=jnp.zeros_like(q.log_std))
 
 

@@ -133,7 +133,7 @@ class Credited(LearningByTrajectory):
         Returns
         -------
         Credited
-            With what it has learnt.
+            The estimator with what it has learnt.
         """
         return self._with(self.estimator, self._learnt(sums))
 
@@ -187,7 +187,7 @@ class Credited(LearningByTrajectory):
         p : Trajectories
             The law of trajectories.
         x : Trajectory
-            Of N individuals.
+            Trajectories of N individuals.
 
         Returns
         -------
@@ -233,7 +233,7 @@ class Credited(LearningByTrajectory):
             return jnp.nan_to_num(
                 self.estimator.scores(p, q, batch, weight), posinf=0.0, neginf=0.0
             )
-        # one weight for all steps: one pass less
+        # one weight for all steps of an episode saves one pass
         return self.estimator.contributions(p, q, batch, weight[:, 0])
 
     def sized(self, size: Float[Array, ""]) -> "Credited":
@@ -270,9 +270,9 @@ class Credited(LearningByTrajectory):
         Parameters
         ----------
         x : Trajectory
-            Of N individuals.
+            Trajectories of N individuals.
         dtype : dtype
-            Of the result.
+            Dtype of the result.
 
         Returns
         -------

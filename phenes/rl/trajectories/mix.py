@@ -94,7 +94,7 @@ class GuardedMix(LearningByTrajectory):
     states: int = eqx.field(static=True)
     memory: float = eqx.field(static=True)
     excess: Any = None  # running mean of v, one for each parameter array
-    mass: Any = None  # how much of it is data
+    mass: Any = None  # total weight of the data in the running mean
 
     def start(self, p: Trajectories, q: IsotropicGaussian, batch: Batch) -> "GuardedMix":
         zero = jnp.zeros(int(p.policy.layers().max()) + 1, q.mean.dtype)

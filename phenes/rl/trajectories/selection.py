@@ -54,14 +54,14 @@ def signal(contributions: Float[Array, "n d"], paired: bool = False) -> Signal:
     Parameters
     ----------
     contributions : array, shape (N, D)
-        Of the individuals.
+        Contributions of the individuals.
     paired : bool
         Individuals i and i + N/2 are a mirrored pair, and count as one.
 
     Returns
     -------
     Signal
-        Of this population.
+        Signal in the gradient of this population.
     """
     each = (
         contributions.reshape(2, -1, contributions.shape[1]).mean(axis=0)
@@ -119,7 +119,7 @@ class Measured(eqx.Module):
         q: IsotropicGaussian,
         batch: Batch,
     ) -> "Measured":
-        """Before the first generation; batch has shapes only."""
+        """The estimator before the first generation; batch has shapes only."""
         zero = jnp.zeros((), q.mean.dtype)
         return cls(started(estimator, p, q, batch), paired, Signal(zero, zero))
 

@@ -69,7 +69,7 @@ class CurvedMix(ByTrajectory):
             u = B @ (chosen.up(policy, theta, (theta - m) / s2 - s_p.plain + q_plain) - c)
             return s_p.total - q_weighed + chosen.down(policy, theta, chosen.weighed(u, weight))
 
-        # one for each, or for all
+        # keys are given for each individual, or one for all
         keys = batch.key if batch.key.ndim else jax.random.split(batch.key, batch.theta.shape[0])
         return individually(one, *along(batch), batch.theta, batch.x, weight, keys)
 

@@ -133,7 +133,7 @@ class Acrobot:
 
 
 def _wrap(angle):
-    """To [-pi, pi]; the ends stay where they are."""
+    """Wraps an angle to [-pi, pi]; both ends are kept."""
     turns = jnp.maximum(jnp.ceil((jnp.abs(angle) - jnp.pi) / (2 * jnp.pi)), 0)
     return angle - jnp.sign(angle) * turns * 2 * jnp.pi
 
