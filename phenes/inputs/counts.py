@@ -158,7 +158,7 @@ class Bernoulli(eqx.Module):
         _validate.family(self, q, Beta)
         return BetaBinomial(q.log_a, q.log_b, self)
 
-    def posterior(self, q: Beta, x: Float[Array, "*d"]) -> Beta:
+    def posterior(self, q: Beta, x: Float[Array, "*d"] | float) -> Beta:
         """P(theta | x), of the family of q."""
         _validate.family(self, q, Beta, "posterior")
         return Beta(q.a + x, q.b + (self.trials - x))
@@ -235,7 +235,7 @@ class Poisson(eqx.Module):
         _validate.family(self, q, Gamma)
         return NegativeBinomial(q.log_k, q.log_b, self)
 
-    def posterior(self, q: Gamma, x: Float[Array, "*d"]) -> Gamma:
+    def posterior(self, q: Gamma, x: Float[Array, "*d"] | float) -> Gamma:
         """P(theta | x), of the family of q."""
         _validate.family(self, q, Gamma, "posterior")
         return Gamma(q.k + x, q.b + self.exposure)
@@ -302,7 +302,7 @@ class Exponential(eqx.Module):
         _validate.family(self, q, Gamma)
         return Lomax(q.log_k, q.log_b, self)
 
-    def posterior(self, q: Gamma, x: Float[Array, "*d"]) -> Gamma:
+    def posterior(self, q: Gamma, x: Float[Array, "*d"] | float) -> Gamma:
         """P(theta | x), of the family of q."""
         _validate.family(self, q, Gamma, "posterior")
         return Gamma(q.k + float(self.events), q.b + x)
