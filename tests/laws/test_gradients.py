@@ -156,7 +156,9 @@ def mixes(pair):
     return named
 
 
-@pytest.mark.parametrize("pair", pairs.chosen(pairs.REAL_PAIRS + pairs.NO_MARGINAL_PAIRS), ids=repr)
+@pytest.mark.parametrize(
+    "pair", pairs.in_the_mean(pairs.REAL_PAIRS + pairs.NO_MARGINAL_PAIRS), ids=repr
+)
 def test_every_unbiased_estimator(pair, key):
     check(applicable(pair), pair, key)
 
@@ -230,7 +232,7 @@ def discrete_value(x):
     return jnp.sum(jnp.cos(1.3 * x + jnp.arange(x.size, dtype=float).reshape(x.shape)))
 
 
-@pytest.mark.parametrize("pair", pairs.COUNT_PAIRS, ids=repr)
+@pytest.mark.parametrize("pair", pairs.chosen(pairs.COUNT_PAIRS), ids=repr)
 def test_phenotype_by_enumeration(pair, key):
     """sum_x P(x) f(x) s(x) is the gradient, to rounding."""
     x, orders = jax.tree.map(jnp.asarray, pair.outcomes)
@@ -244,7 +246,7 @@ def test_phenotype_by_enumeration(pair, key):
     )
 
 
-@pytest.mark.parametrize("pair", pairs.chosen(pairs.COUNT_PAIRS), ids=repr)
+@pytest.mark.parametrize("pair", pairs.in_the_mean(pairs.COUNT_PAIRS), ids=repr)
 def test_every_unbiased_estimator_of_counts(pair, key):
     """One auxiliary and one posterior draw are enough to show a bias; gamma variates are dear."""
     named = {"genotype": estimators.genotype, "exchangeable": estimators.exchangeable(1)}

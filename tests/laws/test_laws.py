@@ -104,7 +104,7 @@ def test_identities(pair):
 WITHOUT_GATE = [pair for pair in pairs.MARGINAL_PAIRS if not isinstance(pair.q, search.Gate)]
 
 
-@pytest.mark.parametrize("pair", pairs.chosen(WITHOUT_GATE), ids=repr)
+@pytest.mark.parametrize("pair", pairs.in_the_mean(WITHOUT_GATE), ids=repr)
 def test_laws_in_the_mean(pair, key):
     """What holds in expectation, over a million individuals, in one compilation:
 
