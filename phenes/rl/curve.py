@@ -1,8 +1,11 @@
 """What was measured so far, generation by generation: the learning curve."""
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from jaxtyping import Array
 
 COUNTS = ("steps", "failed", "skipped", "at")
 
@@ -15,13 +18,13 @@ class Report(NamedTuple):
     ratio is the share of signal in the gradient; NaN where they are not measured.
     """
 
-    mean: Any
-    best: Any
-    steps: Any
-    failed: Any
-    skipped: Any
-    size: Any
-    second: Any
+    mean: "Array | np.ndarray"
+    best: "Array | np.ndarray"
+    steps: "Array | np.ndarray"
+    failed: "Array | np.ndarray"
+    skipped: "Array | np.ndarray"
+    size: "Array | np.ndarray"
+    second: "Array | np.ndarray"
 
 
 class Curve(NamedTuple):

@@ -7,11 +7,12 @@ gets its rows written down.
 """
 
 import functools
-from typing import Any
+from collections.abc import Callable
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from phenes.rl.policies.network import MLP
@@ -21,11 +22,12 @@ class RowFeatures(eqx.Module):
     """The rows themselves [rows, d]."""
 
     rows: Float[Array, "rows d"]
-    layers: Any = eqx.field(static=True)  # as `Policy.layers`, a tuple
+    layers: tuple[int, ...] = eqx.field(static=True)  # as `Policy.layers`
 
     def dot(
-        self, other: Any, scale: Float[Array, " arrays"] | None = None
+        self, other: "RowFeatures | Layered", scale: Float[Array, " arrays"] | None = None
     ) -> Float[Array, "rows rows"]:
+        assert isinstance(other, RowFeatures)
         mine = self.rows if scale is None else self.rows * scale[jnp.asarray(self.layers)][None]
         return mine @ other.rows.T
 
@@ -37,12 +39,13 @@ class Layered(eqx.Module):
     h: tuple[Float[Array, "rows in"], ...]
 
     def dot(
-        self, other: Any, scale: Float[Array, " arrays"] | None = None
+        self, other: "RowFeatures | Layered", scale: Float[Array, " arrays"] | None = None
     ) -> Float[Array, "rows rows"]:
         """All inner products.
 
         scale: of each parameter array (weight, bias, weight, bias, ...), J diag(scale) J'.
         """
+        assert isinstance(other, Layered)
         scales = [(1.0, 1.0)] * len(self.h) if scale is None else scale.reshape(-1, 2)
         parts = zip(self.delta, self.h, other.delta, other.h, scales, strict=True)
         products = [(d1 @ d2.T) * (w * (h1 @ h2.T) + b) for d1, h1, d2, h2, (w, b) in parts]
@@ -70,11 +73,11 @@ def _bias(layer: eqx.nn.Linear) -> Float[Array, "1 out"]:
 
 
 def of_module(
-    output: Any,
+    output: Callable[[Float[Array, " d"], Float[Array, " o"]], Float[Array, " k"]],
     theta: Float[Array, " d"],
     obs: Float[Array, "r o"],
     L: Float[Array, "r k c"],
-    layers: Any,
+    layers: np.ndarray,
 ) -> RowFeatures:
     """Rows of the Jacobian for any output(theta, obs)."""
 

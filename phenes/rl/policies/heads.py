@@ -5,13 +5,14 @@ what the environment gets: scaling and clipping come after the action whose log 
 the score is that of the action before clipping (erratum 20).
 """
 
-from typing import Any, Protocol
+from typing import Protocol
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int, PRNGKeyArray
+import numpy.typing as npt
+from jaxtyping import Array, ArrayLike, Float, Int, PRNGKeyArray
 
 from phenes import _arrays, _validate
 
@@ -43,7 +44,7 @@ class Head(Protocol):
         """
         ...
 
-    def log_prob(self, out: Float[Array, " k"], action: Any) -> Float[Array, ""]:
+    def log_prob(self, out: Float[Array, " k"], action: Array) -> Float[Array, ""]:
         """log pi(action | out)."""
         ...
 
@@ -62,7 +63,7 @@ class Head(Protocol):
         """
         ...
 
-    def to_env(self, action: Any) -> Array:
+    def to_env(self, action: Array) -> Array:
         """The action as the environment takes it.
 
         Parameters
@@ -171,7 +172,7 @@ class GaussianHead(eqx.Module):
     low: Float[Array, " a"]
     high: Float[Array, " a"]
 
-    def __init__(self, std: Any, low: Any, high: Any):
+    def __init__(self, std: ArrayLike, low: npt.ArrayLike, high: npt.ArrayLike):
         low, high = (np.atleast_1d(np.asarray(bound, float)) for bound in (low, high))
         if low.shape != high.shape or low.ndim != 1 or not np.all(low < high):
             raise ValueError(f"low and high must be vectors with low < high, got {low} and {high}")
@@ -244,7 +245,7 @@ class GaussianHead(eqx.Module):
         middle, half = ((high + low) / 2).reshape(shape), ((high - low) / 2).reshape(shape)
         return jnp.clip(middle + half * action, self.low.reshape(shape), self.high.reshape(shape))
 
-    def with_std(self, std: Any) -> "GaussianHead":
+    def with_std(self, std: ArrayLike) -> "GaussianHead":
         return eqx.tree_at(
             lambda m: m.std,
             self,

@@ -1,22 +1,30 @@
 """A policy: a network whose parameters are the flat theta, a head, and a scale."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, TypeAlias
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.flatten_util import ravel_pytree
-from jaxtyping import Array, Float, PRNGKeyArray
+from jax.typing import DTypeLike
+from jaxtyping import Array, ArrayLike, Float, PRNGKeyArray
 
 from phenes import _validate
+from phenes.protocols import Tree
 from phenes.rl.policies.features import Layered, RowFeatures, of_mlp, of_module
 from phenes.rl.policies.heads import GaussianHead, Head, Softmax
 from phenes.rl.policies.network import MLP
 from phenes.rl.policies.normalise import Normaliser
 
+if TYPE_CHECKING:
+    from phenes.rl.rollouts.spaces import Spaces
+
 ACTION_NOISE = 0.3  # half ranges of the action
+
+Network: TypeAlias = Callable[[Float[Array, " o"]], Float[Array, " k"]]
+"""obs to output, a module of equinox."""
 
 
 class Policy(eqx.Module):
@@ -36,8 +44,8 @@ class Policy(eqx.Module):
         Scale of the observations.
     """
 
-    net: Any  # the network without its parameters
-    unravel: Callable[[Array], Any] = eqx.field(static=True)
+    net: Network  # without its parameters
+    unravel: Callable[[Array], Tree] = eqx.field(static=True)
     dim: int = eqx.field(static=True)
     head: Head
     scale: Normaliser | None
@@ -101,13 +109,13 @@ class Policy(eqx.Module):
             return of_module(self.output, theta, obs, L, self.layers())
         return of_mlp(eqx.combine(self.unravel(theta), self.net), self._scaled(obs, theta.dtype), L)
 
-    def _scaled(self, obs: Array, dtype: Any) -> Array:
+    def _scaled(self, obs: Array, dtype: DTypeLike) -> Array:
         if self.scale is None:
             return jnp.asarray(obs, dtype)
         return (jax.vmap(self.scale) if obs.ndim == 2 else self.scale)(obs).astype(dtype)
 
     def log_prob(
-        self, theta: Float[Array, " d"], obs: Float[Array, " o"], action: Any
+        self, theta: Float[Array, " d"], obs: Float[Array, " o"], action: Array
     ) -> Float[Array, ""]:
         return self.head.log_prob(self.output(theta, obs), action)
 
@@ -160,7 +168,7 @@ class Policy(eqx.Module):
 
 
 def from_network(
-    net: Any, head: Head, normaliser: Normaliser | None = None
+    net: Network, head: Head, normaliser: Normaliser | None = None
 ) -> tuple[Policy, Float[Array, " d"]]:
     """Any equinox module obs -> output as a policy, and the theta to start from.
 
@@ -194,7 +202,7 @@ def from_network(
     return Policy(rest, Unravel(parameters), theta.size, head, normaliser), theta
 
 
-def head_for(spaces: Any, action_noise: Any = ACTION_NOISE) -> Head:
+def head_for(spaces: "Spaces", action_noise: ArrayLike = ACTION_NOISE) -> Head:
     """Softmax for discrete actions, a Gaussian for a box.
 
     Parameters
@@ -209,18 +217,18 @@ def head_for(spaces: Any, action_noise: Any = ACTION_NOISE) -> Head:
     Head
         A head for the actions of the environment.
     """
-    return (
-        Softmax(spaces.n)
-        if spaces.n is not None
-        else GaussianHead(action_noise, spaces.low, spaces.high)
-    )
+    if spaces.n is not None:
+        return Softmax(spaces.n)
+    assert spaces.low is not None  # actions are of one kind or the other
+    assert spaces.high is not None
+    return GaussianHead(action_noise, spaces.low, spaces.high)
 
 
 def policy(
     key: PRNGKeyArray,
-    spaces: Any,
+    spaces: "Spaces",
     hidden: Sequence[int] = (32, 32),
-    action_noise: Any = ACTION_NOISE,
+    action_noise: ArrayLike = ACTION_NOISE,
     normalise: bool = True,
 ) -> tuple[Policy, Float[Array, " d"]]:
     """The default policy for the spaces of an environment, and the theta to start from.
@@ -283,12 +291,12 @@ class Unravel:
     field is known by identity).
     """
 
-    def __init__(self, parameters: Any):
+    def __init__(self, parameters: Tree):
         self.like = jax.tree.map(
             lambda leaf: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype), parameters
         )
 
-    def __call__(self, theta: Float[Array, " d"]) -> Any:
+    def __call__(self, theta: Float[Array, " d"]) -> Tree:
         leaves, tree = jax.tree.flatten(self.like)
         ends = np.cumsum([leaf.size for leaf in leaves])
         return jax.tree.unflatten(
@@ -305,6 +313,6 @@ class Unravel:
     def __hash__(self) -> int:
         return hash(self._value())
 
-    def _value(self) -> tuple[Any, ...]:
+    def _value(self) -> tuple[object, ...]:
         leaves, tree = jax.tree.flatten(self.like)
         return tree, tuple((leaf.shape, leaf.dtype) for leaf in leaves)

@@ -4,13 +4,21 @@ A `Problem` brings its law p, where the search starts, its strategy, and the rea
 is made of what the search found. The loop (`phenes.rl.training.loop`) knows nothing else of it.
 """
 
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
 from phenes.rl.curve import Curve, Report
+from phenes.rl.rollouts.backends import Workers
+from phenes.rl.rollouts.spaces import Action, Observation, Options
+
+if TYPE_CHECKING:
+    from gymnasium import Space
 
 __all__ = ["Advanced", "Problem", "Readout"]
+
+C = TypeVar("C")  # the carry
+A = TypeVar("A")  # the answer
 
 
 class Readout(Protocol):
@@ -21,16 +29,16 @@ class Readout(Protocol):
         """Either "table" or "network"."""
         ...
 
-    def predict(self, obs: Any, name: str) -> Any:
+    def predict(self, obs: Observation, name: str) -> Action:
         """The best action for an observation of the environment `name`."""
         ...
 
-    def observation(self, space: Any, obs: Any) -> Any:
+    def observation(self, space: "Space", obs: Observation) -> Observation:
         """What `predict` takes, from what an environment with this space gives."""
         ...
 
     def returns(
-        self, name: str, options: dict[str, Any], episodes: int, seed: int, workers: Any
+        self, name: str, options: Options, episodes: int, seed: int, workers: Workers
     ) -> np.ndarray:
         """Returns of fresh episodes with the best actions, [episodes]."""
         ...
@@ -39,20 +47,20 @@ class Readout(Protocol):
         """The arrays of the policy."""
         ...
 
-    def described(self) -> dict[str, Any]:
+    def described(self) -> dict[str, object]:
         """What the policy consists of beside its arrays, as JSON."""
         ...
 
 
-class Advanced(NamedTuple):
+class Advanced(NamedTuple, Generic[C]):
     """A training after some generations. looks: (generation, return of the mean policy)."""
 
-    carry: Any
+    carry: C
     reports: list[Report]
     looks: list[tuple[int, float]]
 
 
-class Problem(Protocol):
+class Problem(Protocol[C, A]):
     """A training, as the loop needs it.
 
     chunk: generations between two looks at the mean policy. keeps_best: an earlier mean policy is
@@ -62,23 +70,23 @@ class Problem(Protocol):
     chunk: int
     keeps_best: bool
 
-    def begin(self) -> Any:
+    def begin(self) -> C:
         """The carry before the first generation: arrays on which everything later depends."""
         ...
 
-    def advance(self, carry: Any, n: int) -> Advanced:
+    def advance(self, carry: C, n: int) -> Advanced[C]:
         """Advance by n generations."""
         ...
 
-    def answer(self, carry: Any) -> Any:
+    def answer(self, carry: C) -> A:
         """Arrays of the mean policy of this generation."""
         ...
 
-    def prove(self, answer: Any, generation: int) -> float:
+    def prove(self, answer: A, generation: int) -> float:
         """What a mean policy returns, from enough episodes (or exactly) to be believed."""
         ...
 
-    def readout(self, answer: Any, carry: Any, curve: Curve) -> Readout:
+    def readout(self, answer: A, carry: C, curve: Curve) -> Readout:
         """The policy, for the user."""
         ...
 

@@ -8,7 +8,7 @@ order.
 """
 
 import uuid
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import equinox as eqx
 import jax
@@ -19,16 +19,20 @@ from jaxtyping import Array, Float
 from phenes._population import weigh
 from phenes.batch import Batch
 from phenes.execution.affinity import NumberedWorkers, numbered_workers
-from phenes.protocols import InputLaw, SearchLaw
+from phenes.protocols import InputLaw, SearchLaw, Tree
 from phenes.rl.curve import Report
 from phenes.rl.policies import Normaliser, Policy
 from phenes.rl.problems import worker
 from phenes.rl.problems.network import Carry, Generations, GenerationStep, report
 from phenes.rl.rollouts import serialise
+from phenes.rl.rollouts.backends import Workers
 from phenes.rl.rollouts.processes import Processes
 from phenes.rl.trajectories import Credited, Signal
 from phenes.rl.trajectories.base import ByTrajectory, LearningByTrajectory, Q, gradient
+from phenes.rl.trajectories.baselines import Sums
 from phenes.rl.trajectories.selection import Measured
+
+Leaf: TypeAlias = Array | np.ndarray
 
 
 class Gathered(NamedTuple):
@@ -38,12 +42,12 @@ class Gathered(NamedTuple):
     (or pairs) contribute; seen: scales of the observations of each part; sums: see `Credited.sums`.
     """
 
-    f: Any
-    steps: Any
-    g: Any
-    square: Any
-    seen: Any
-    sums: Any
+    f: Leaf
+    steps: Leaf | int
+    g: Leaf
+    square: Leaf
+    seen: list[Normaliser | None]
+    sums: Sums | None
 
 
 class GatheredGradient(eqx.Module):
@@ -99,7 +103,7 @@ class Distributed:
         return Gathered(
             f,
             sum(p.steps for p in played),
-            sum(answer.g for answer in weighed) / settings.popsize,
+            np.asarray(sum(answer.g for answer in weighed) / settings.popsize),
             np.asarray(sum(answer.square for answer in weighed)),
             [p.seen for p in played],
             sums,
@@ -112,7 +116,7 @@ class Distributed:
             estimator = estimator.learnt(sample.sums)
         measured = Measured(estimator, self.step.settings.mirrored, self._signal(sample))
         state, info = self.step.strategy(self.step.law(carry)).tell(
-            carry.state._replace(estimator=GatheredGradient(sample.g, measured)),
+            carry.state._replace(estimator=GatheredGradient(jnp.asarray(sample.g), measured)),
             Batch(batch.theta, f=sample.f),
         )
         steps = jnp.asarray(sample.steps, jnp.int32)
@@ -125,17 +129,18 @@ class Distributed:
     def _signal(self, sample: Gathered) -> Signal:
         """See `phenes.rl.trajectories.signal`."""
         n = self.step.settings.popsize // (1 + self.step.settings.mirrored)
-        second = sample.g @ sample.g
+        g = jnp.asarray(sample.g)
+        second = g @ g
         return Signal((second - sample.square / n**2) * n / max(n - 1, 1), second)
 
-    def _job(self, whole: Any) -> bytes:
+    def _job(self, whole: Tree) -> bytes:
         env = self.step.env
         assert isinstance(env, Processes)
         spec, options, spaces = env.job
         rest = serialise.without_arrays(whole)
         return serialise.pack(worker.Job(spec, options, spaces, self.step.settings, rest))
 
-    def _parts(self, generation: int, whole: Any) -> list[worker.Part]:
+    def _parts(self, generation: int, whole: Tree) -> list[worker.Part]:
         """Parts of the population, with mirrored pairs kept together."""
         n, paired, key = self.step.settings.popsize, self.step.settings.mirrored, self.step.key
         each = n // (1 + paired)
@@ -161,7 +166,7 @@ def _observed(policy: Policy, seen: list[Normaliser | None]) -> Policy:
     return policy
 
 
-def divided(step: GenerationStep, workers: Any) -> tuple[GenerationStep, Generations]:
+def divided(step: GenerationStep, workers: Workers) -> tuple[GenerationStep, Generations]:
     """The step, and what makes its generations.
 
     In two phases where the environment is played on workers and the estimator can be put together

@@ -6,7 +6,7 @@ or in two halves around it.
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol, cast
+from typing import NamedTuple, Protocol, cast
 
 import equinox as eqx
 import jax
@@ -14,12 +14,14 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 from jax import lax
-from jaxtyping import Array, Float, PRNGKeyArray
+from jax.typing import DTypeLike
+from jaxtyping import Array, ArrayLike, Float, Int, PRNGKeyArray
 
 from phenes import metric
 from phenes.batch import Batch
+from phenes.protocols import Tree
 from phenes.rl.curve import Curve, Report
-from phenes.rl.policies import GaussianHead, Policy
+from phenes.rl.policies import GaussianHead, Normaliser, Policy
 from phenes.rl.problems import Advanced
 from phenes.rl.problems.network_policy import NetworkPolicy, totals
 from phenes.rl.problems.settings import Settings
@@ -57,18 +59,18 @@ class Carry(NamedTuple):
 class Answer(NamedTuple):
     """A mean policy, with the scale of observations that it was learnt with."""
 
-    theta: Any
-    scale: Any
+    theta: Float[Array, " d"]
+    scale: Normaliser | None
 
 
 class Generations(Protocol):
     """A generation in two halves: what comes of the population, and the update from it."""
 
-    def sample(self, carry: Carry, batch: Batch) -> Any:
+    def sample(self, carry: Carry, batch: Batch) -> Tree:
         """What `tell` has to know of the episodes of this population."""
         ...
 
-    def tell(self, carry: Carry, batch: Batch, sample: Any) -> tuple[Carry, Report]:
+    def tell(self, carry: Carry, batch: Batch, sample: Tree) -> tuple[Carry, Report]:
         """The update."""
         ...
 
@@ -81,7 +83,7 @@ class GenerationStep(NamedTuple):
     """The functions of a run: begin; then ask, sample, tell make a generation."""
 
     settings: Settings
-    env: Any
+    env: Rollouts
     key: PRNGKeyArray
 
     def begin(self, policy: Policy, theta: Float[Array, " d"]) -> Carry:
@@ -153,7 +155,7 @@ class GenerationStep(NamedTuple):
         """Nothing is held."""
 
 
-def report(info: Info, steps: Any, measured: Measured) -> Report:
+def report(info: Info, steps: Int[Array, ""], measured: Measured) -> Report:
     """The report of one generation."""
     return Report(info.f_mean, info.f_best, steps, info.failed, info.skipped, *measured.signal)
 
@@ -161,7 +163,7 @@ def report(info: Info, steps: Any, measured: Measured) -> Report:
 def _shapes(env: Rollouts) -> Batch:
     """A batch of nothing, with the shapes that an estimator may ask for."""
     obs = jax.ShapeDtypeStruct((1, env.spaces.limit, env.spaces.obs_dim), jnp.result_type(float))
-    return Batch(None, Trajectory(obs, None, None, None, None, None))
+    return Batch(None, Trajectory(*cast("list[Array]", [obs, None, None, None, None, None])))
 
 
 class NetworkProblem:
@@ -190,7 +192,7 @@ class NetworkProblem:
         """See `Problem.begin`."""
         return self.step.begin(self.policy, self.theta)
 
-    def advance(self, carry: Carry, n: int) -> Advanced:
+    def advance(self, carry: Carry, n: int) -> Advanced[Carry]:
         """See `Problem.advance`. The last of them is followed by a look at the mean policy."""
         carry, reports = self.some(carry, n)
         generation = int(carry.state.generation)
@@ -258,10 +260,10 @@ class NetworkProblem:
         return some
 
 
-def _on_device(x: Any, dtype: Any) -> Any:
+def _on_device(x: Tree, dtype: DTypeLike) -> Tree:
     """NumPy arrays of any precision as JAX arrays of one."""
 
-    def put(leaf: Any) -> Array:
+    def put(leaf: ArrayLike) -> Array:
         real = np.issubdtype(np.asarray(leaf).dtype, np.floating)
         return jnp.asarray(leaf, dtype if real else None)
 
@@ -273,7 +275,7 @@ def _scanned(step: GenerationStep, carry: Carry, n: int) -> tuple[Carry, Report]
     """n generations as one program."""
     first, rest = eqx.partition(carry, eqx.is_array)
 
-    def one(arrays: Any, _: None) -> tuple[Any, Report]:
+    def one(arrays: Tree, _: None) -> tuple[Tree, Report]:
         after, report = step.once(eqx.combine(arrays, rest))
         return eqx.filter(after, eqx.is_array), report
 
@@ -282,6 +284,6 @@ def _scanned(step: GenerationStep, carry: Carry, n: int) -> tuple[Carry, Report]
 
 
 @eqx.filter_jit
-def _few(env: Any, key: PRNGKeyArray, policy: Policy, theta: Float[Array, " d"]) -> Array:
+def _few(env: Rollouts, key: PRNGKeyArray, policy: Policy, theta: Float[Array, " d"]) -> Array:
     """Returns of a look: the same program for all estimators."""
     return totals(env, policy, theta, key, LOOKS)

@@ -1,6 +1,7 @@
 """A policy in a network, as it comes out of a training."""
 
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import equinox as eqx
 import jax
@@ -10,10 +11,14 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from phenes.rl import rollouts
 from phenes.rl.policies import MLP, Normaliser, Policy, from_network, head_for
-from phenes.rl.rollouts.backends import Rollouts
-from phenes.rl.rollouts.spaces import Spaces, flattener
+from phenes.rl.policies.policy import Network
+from phenes.rl.rollouts.backends import Rollouts, Workers
+from phenes.rl.rollouts.spaces import Action, Observation, Options, Spaces, flattener
 from phenes.rl.rollouts.trajectory import total
 from phenes.rl.trajectories import Trajectories
+
+if TYPE_CHECKING:
+    from gymnasium import Space
 
 
 class NetworkPolicy:
@@ -29,7 +34,7 @@ class NetworkPolicy:
             )
         )
 
-    def predict(self, obs: Any, name: str) -> Any:
+    def predict(self, obs: Observation, name: str) -> Action:
         """See `Readout.predict`."""
         flat = np.ravel(np.asarray(obs, float))
         if flat.shape != (self.spaces.obs_dim,):
@@ -40,12 +45,12 @@ class NetworkPolicy:
         action = np.asarray(self.act(self.policy, jnp.asarray(self.theta), jnp.asarray(flat)))
         return int(action) if self.spaces.n is not None else action
 
-    def observation(self, space: Any, obs: Any) -> np.ndarray:
+    def observation(self, space: "Space", obs: Observation) -> np.ndarray:
         """See `Readout.observation`."""
         return flattener(space)(obs)
 
     def returns(
-        self, name: str, options: dict[str, Any], episodes: int, seed: int, workers: Any
+        self, name: str, options: Options, episodes: int, seed: int, workers: Workers
     ) -> np.ndarray:
         """See `Readout.returns`."""
         env = rollouts.load(name, workers=workers, **options)
@@ -63,7 +68,7 @@ class NetworkPolicy:
             **{f"scale.{name}": np.asarray(value) for name, value in scale.items()},
         }
 
-    def described(self) -> dict[str, Any]:
+    def described(self) -> dict[str, object]:
         """See `Readout.described`."""
         bounds = {name: _listed(getattr(self.spaces, name)) for name in ("low", "high")}
         return {"spaces": {**self.spaces._asdict(), **bounds}}
@@ -73,8 +78,8 @@ def restored(
     described: dict[str, Any],
     about: dict[str, Any],
     arrays: dict[str, np.ndarray],
-    network: Any,
-    path: Any,
+    network: Network | None,
+    path: str | Path,
 ) -> NetworkPolicy:
     """The policy of `arrays` and `described`. network: one that the user supplied."""
     given = described["spaces"]
@@ -101,18 +106,18 @@ def restored(
 
 def totals(
     env: Rollouts, policy: Policy, theta: Float[Array, " d"], key: PRNGKeyArray, episodes: int
-) -> Any:
+) -> Array:
     """Returns of one theta with its best actions, [episodes]."""
     law = Trajectories(policy, env, deterministic=True)
     return total(law.sample_all(key, jnp.broadcast_to(theta[None], (episodes, theta.size))))
 
 
-def _listed(bounds: Any) -> Any:
+def _listed(bounds: np.ndarray | None) -> list[float | str] | None:
     """JSON has no infinity: as text."""
     if bounds is None:
         return None
     return [float(b) if np.isfinite(b) else str(b) for b in bounds]
 
 
-def _bounds(listed: Any) -> Any:
+def _bounds(listed: list[float | str] | None) -> np.ndarray | None:
     return None if listed is None else np.array([float(b) for b in listed])

@@ -3,12 +3,12 @@
 import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import jax.numpy as jnp
-from jaxtyping import Array
+from jaxtyping import Array, Int
 
 from phenes import _validate, weightings
+from phenes.rl.rollouts.spaces import Spaces
 from phenes.rl.trajectories import (
     ByTrajectory,
     Genotype,
@@ -86,7 +86,7 @@ class Settings:
         if self.mirrored and self.popsize % 2:
             raise ValueError(f"popsize must be even for mirrored pairs, got {self.popsize}")
 
-    def spread(self) -> Callable[[Any], Array]:
+    def spread(self) -> Callable[[Int[Array, ""] | int], Array]:
         """sigma by generation.
 
         Returns
@@ -99,7 +99,7 @@ class Settings:
             first + (last - first) * jnp.minimum(generation / self.decay, 1.0)
         )
 
-    def described(self) -> dict[str, Any]:
+    def described(self) -> dict[str, object]:
         """The settings as JSON: what must be the same for a run to be gone on with.
 
         Returns
@@ -115,7 +115,7 @@ class Settings:
         }
 
 
-def default(spaces: Any) -> Settings:
+def default(spaces: Spaces) -> Settings:
     """Settings that need no tuning.
 
     The estimator follows from the kind of actions and the length of an episode.
@@ -152,7 +152,7 @@ def default(spaces: Any) -> Settings:
     return Settings(estimator, sigma=(0.1, 0.1), rate=1e-2, action_noise=0.1, **common)
 
 
-def paper(spaces: Any) -> Settings:
+def paper(spaces: Spaces) -> Settings:
     """The paper's PAES (errata 17, 20).
 
     Two hidden layers, Adam 1e-3, centred ranks, N = 100, the score at the mean.
@@ -190,7 +190,7 @@ def paper(spaces: Any) -> Settings:
     )
 
 
-def paper_es(spaces: Any) -> Settings:
+def paper_es(spaces: Spaces) -> Settings:
     """The paper's ES.
 
     As `paper`, with mirrored pairs and the genotype score; continuous actions without noise.
@@ -210,7 +210,7 @@ def paper_es(spaces: Any) -> Settings:
     )
 
 
-PRESETS: dict[str | None, Callable[[Any], Settings]] = {
+PRESETS: dict[str | None, Callable[[Spaces], Settings]] = {
     None: default,
     "paper": paper,
     "paper-es": paper_es,

@@ -3,7 +3,7 @@
 import functools
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -12,13 +12,19 @@ import numpy as np
 from jax import lax
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from phenes.protocols import Tree
 from phenes.rl.curve import Curve, Report
 from phenes.rl.problems import Advanced
+from phenes.rl.rollouts.backends import Workers
+from phenes.rl.rollouts.spaces import Observation, Options
 from phenes.rl.tabular import evaluate, learners
 from phenes.rl.tabular.environment import load
 from phenes.rl.tabular.playing import play
 from phenes.rl.tabular.table import Table
 from phenes.strategy import State
+
+if TYPE_CHECKING:
+    from gymnasium import Space
 
 GENERATIONS = 500
 CHUNK = 25  # generations between two reports of progress
@@ -67,7 +73,7 @@ class TablePolicy:
     score: Score
     kind = "table"
 
-    def predict(self, obs: Any, name: str) -> int:
+    def predict(self, obs: Observation, name: str) -> int:
         """See `Readout.predict`: the most likely action in this state."""
         states = len(self.probabilities)
         if np.ndim(obs) != 0 or not 0 <= int(obs) < states or int(obs) != obs:
@@ -76,12 +82,12 @@ class TablePolicy:
             )
         return int(np.argmax(self.probabilities[int(obs)]))
 
-    def observation(self, space: Any, obs: Any) -> Any:
+    def observation(self, space: "Space", obs: Observation) -> Observation:
         """See `Readout.observation`."""
         return obs
 
     def returns(
-        self, name: str, options: dict[str, Any], episodes: int, seed: int, workers: Any
+        self, name: str, options: Options, episodes: int, seed: int, workers: Workers
     ) -> np.ndarray:
         """See `Readout.returns`. The table is the environment: episodes are compiled from it."""
         refuse_workers(name, workers)
@@ -95,7 +101,7 @@ class TablePolicy:
         """See `Readout.arrays`."""
         return {"probabilities": self.probabilities}
 
-    def described(self) -> dict[str, Any]:
+    def described(self) -> dict[str, object]:
         """See `Readout.described`."""
         return {"score": asdict(self.score)}
 
@@ -105,7 +111,7 @@ def restored(described: dict[str, Any], arrays: dict[str, np.ndarray]) -> TableP
     return TablePolicy(arrays["probabilities"], Score(**described["score"]))
 
 
-def refuse_workers(name: str, workers: Any) -> None:
+def refuse_workers(name: str, workers: Workers) -> None:
     """Episodes of a table are one compiled program here: workers would have nothing to do."""
     if workers is not None:
         raise ValueError(
@@ -157,7 +163,7 @@ def programs(given: ByValue, popsize: int, precision: str) -> Programs:
     def some(key: PRNGKeyArray, carry: Carry, n: int) -> tuple[Carry, tuple[Report, Array]]:
         first, rest = eqx.partition(carry, eqx.is_array)
 
-        def one(arrays: Any, _: None) -> tuple[Any, tuple[Report, Array]]:
+        def one(arrays: Tree, _: None) -> tuple[Tree, tuple[Report, Array]]:
             after, reported = _once(learner, key, eqx.combine(arrays, rest))
             return eqx.filter(after, eqx.is_array), reported
 
@@ -205,7 +211,7 @@ class TableProblem:
         state = self.learner.strategy.init(self.learner.start(self.key))
         return Carry(state, jnp.ones((), jnp.result_type(float)))
 
-    def advance(self, carry: Carry, n: int) -> Advanced:
+    def advance(self, carry: Carry, n: int) -> Advanced[Carry]:
         """See `Problem.advance`. The exact value of every greedy policy."""
         before = int(carry.state.generation)
         carry, (reports, greedy) = self.some(self.key, carry, n)

@@ -6,26 +6,32 @@ cached, because another worker played it and died, plays it again, with the same
 """
 
 import threading
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, PRNGKeyArray
 
 from phenes.batch import Batch
+from phenes.protocols import Tree
 from phenes.rl.policies import Normaliser, Policy
 from phenes.rl.problems.network import Carry, GenerationStep
 from phenes.rl.problems.settings import Settings
 from phenes.rl.rollouts import serialise
+from phenes.rl.rollouts.backends import Rollouts
 from phenes.rl.rollouts.gym_stages import Loop
 from phenes.rl.rollouts.python_envs import Host
-from phenes.rl.rollouts.spaces import Spaces, make
+from phenes.rl.rollouts.spaces import Options, Spaces, make
 from phenes.rl.rollouts.trajectory import length, total
-from phenes.rl.trajectories import Credited, Trajectories
+from phenes.rl.trajectories import ByTrajectory, Credited, Trajectories
+from phenes.rl.trajectories.baselines import Sums
 from phenes.search import IsotropicGaussian
 from phenes.strategy import State, generation_keys
+
+if TYPE_CHECKING:
+    from gymnasium.envs.registration import EnvSpec
 
 
 class Job(NamedTuple):
@@ -34,11 +40,11 @@ class Job(NamedTuple):
     rest: (q, policy, estimator) with holes in the place of their arrays.
     """
 
-    spec: Any
-    options: dict[str, Any]
+    spec: "EnvSpec"
+    options: Options
     spaces: Spaces
     settings: Settings
-    rest: Any
+    rest: Tree
 
 
 class Part(NamedTuple):
@@ -64,10 +70,10 @@ class Played(NamedTuple):
     observations; sums: see `Credited.sums`.
     """
 
-    f: Any
-    steps: Any
-    seen: Any
-    sums: Any
+    f: Array | np.ndarray
+    steps: Array | np.ndarray
+    seen: Normaliser | None
+    sums: Sums | None
 
 
 class Weighed(NamedTuple):
@@ -88,7 +94,7 @@ class Scene(NamedTuple):
     generation: int
     law: Trajectories
     q: IsotropicGaussian
-    estimator: Any
+    estimator: ByTrajectory
     batch: Batch
 
 
@@ -109,7 +115,9 @@ def weigh(job: bytes, part: Part, w: np.ndarray, size: np.ndarray | None) -> Wei
         kept = _kept.pop((part.run, part.number), None)
         there = kept is not None and kept.generation == part.generation
         scene = kept if kept is not None and there else _scene(job, part)
-        estimator = scene.estimator if size is None else scene.estimator.sized(jnp.asarray(size))
+        estimator = scene.estimator
+        if size is not None:  # only `credited` has sums to take it from
+            estimator = cast(Credited, estimator).sized(jnp.asarray(size))
         paired = serialise.opened(job).settings.mirrored
         g, square = _weighted(estimator, scene.law, scene.q, scene.batch, jnp.asarray(w), paired)
         return Weighed(np.asarray(g), float(square), not there)
@@ -142,15 +150,20 @@ def _environment(blob: bytes, job: Job) -> Host:
 
 
 @eqx.filter_jit
-def _population(settings: Settings, key: Array, carry: Carry, own: Array) -> tuple[Batch, Array]:
+def _population(
+    settings: Settings, key: PRNGKeyArray, carry: Carry, own: Array
+) -> tuple[Batch, PRNGKeyArray]:
     """theta of these individuals, with their keys for estimators, and the key of the episodes."""
-    batch = GenerationStep(settings, None, key).ask(carry)
+    nowhere = cast(Rollouts, None)  # who asks does not play
+    batch = GenerationStep(settings, nowhere, key).ask(carry)
     keys = jax.random.split(batch.key, settings.popsize)
     return Batch(batch.theta[own], key=keys[own]), generation_keys(key, carry.state.generation).x
 
 
 @eqx.filter_jit
-def _summary(estimator: Any, p: Trajectories, q: IsotropicGaussian, batch: Batch) -> Played:
+def _summary(
+    estimator: ByTrajectory, p: Trajectories, q: IsotropicGaussian, batch: Batch
+) -> Played:
     policy: Policy = p.policy
     seen = (
         None
@@ -163,7 +176,12 @@ def _summary(estimator: Any, p: Trajectories, q: IsotropicGaussian, batch: Batch
 
 @eqx.filter_jit
 def _weighted(
-    estimator: Any, p: Trajectories, q: IsotropicGaussian, batch: Batch, w: Array, paired: bool
+    estimator: ByTrajectory,
+    p: Trajectories,
+    q: IsotropicGaussian,
+    batch: Batch,
+    w: Array,
+    paired: bool,
 ) -> tuple[Float[Array, " d"], Array]:
     each = estimator.contributions(p, q, batch, w)
     of_pairs = each.reshape(2, -1, each.shape[1]).mean(axis=0) if paired else each

@@ -1,18 +1,35 @@
 """Chooses the fastest backend that reproduces the environment of Gymnasium exactly."""
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from concurrent.futures import Executor
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from jaxtyping import Array
+from jaxtyping import Array, PRNGKeyArray
 
 from phenes.rl.rollouts import classic, physics, processes
 from phenes.rl.rollouts.compiled import Compiled
 from phenes.rl.rollouts.gym_stages import Loop, Vector
+from phenes.rl.rollouts.keys import ActingPolicy
 from phenes.rl.rollouts.python_envs import Host
-from phenes.rl.rollouts.spaces import Spaces, library, make, of
+from phenes.rl.rollouts.spaces import Options, Spaces, Unwrapped, library, make, of
 from phenes.rl.rollouts.trajectory import Trajectory
 
-Workers = Any  # None, a number, or what `phenes.minimize` takes as workers
+if TYPE_CHECKING:
+    from gymnasium import Env
+
+
+class Cluster(Protocol):
+    """A client of a cluster, such as that of Dask."""
+
+    @property
+    def submit(self) -> Callable[..., object]:
+        """(function, *arguments) to a future."""
+        ...
+
+
+Workers: TypeAlias = int | str | Executor | Cluster | None
+"""What `phenes.minimize` takes as workers, too."""
+
 # wrappers that change nothing but the length of an episode
 PLAIN = {"TimeLimit", "OrderEnforcing", "PassiveEnvChecker"}
 
@@ -36,11 +53,11 @@ class Rollouts(Protocol):
 
     def play(
         self,
-        policy: Any,
+        policy: ActingPolicy,
         theta: Array,
-        keys: Array,
+        keys: PRNGKeyArray,
         deterministic: bool = False,
-        initial_keys: Array | None = None,
+        initial_keys: PRNGKeyArray | None = None,
     ) -> Trajectory:
         """One episode of each of N individuals.
 
@@ -112,25 +129,26 @@ def load(
     )
 
 
-def _compiled(env: Any, env_id: str, workers: Workers, options: dict[str, Any]) -> Rollouts | None:
+def _compiled(env: "Env", env_id: str, workers: Workers, options: Options) -> Rollouts | None:
     written = classic.like(env.unwrapped) if _plain(env) else None
     return Compiled(written, of(env)) if written else None
 
 
-def _physics(env: Any, env_id: str, workers: Workers, options: dict[str, Any]) -> Rollouts | None:
-    here = workers is None or isinstance(workers, int)
-    task = physics.like(env.unwrapped) if here and _plain(env) else None
+def _physics(env: "Env", env_id: str, workers: Workers, options: Options) -> Rollouts | None:
+    if not (workers is None or isinstance(workers, int)):
+        return None
+    task = physics.like(env.unwrapped) if _plain(env) else None
     return Host(physics.Threads(env, task, workers), of(env)) if task else None
 
 
-def _vector(env: Any, env_id: str, workers: Workers, options: dict[str, Any]) -> Rollouts | None:
-    if workers is not None or env.spec.vector_entry_point is None:
+def _vector(env: "Env", env_id: str, workers: Workers, options: Options) -> Rollouts | None:
+    if workers is not None or env.spec is None or env.spec.vector_entry_point is None:
         return None
     env.close()
     return Host(Vector(env_id, options), of(env))
 
 
-def _gymnasium(env: Any, env_id: str, workers: Workers, options: dict[str, Any]) -> Rollouts:
+def _gymnasium(env: "Env", env_id: str, workers: Workers, options: Options) -> Rollouts:
     spaces = of(env)
     env.close()
     if workers is None or workers == 1:
@@ -146,9 +164,10 @@ BACKENDS: dict[str, Callable[..., Rollouts | None]] = {
 }
 
 
-def _plain(env: Any) -> bool:
-    while env is not env.unwrapped:
-        if type(env).__name__ not in PLAIN:
+def _plain(env: "Env") -> bool:
+    layer: Unwrapped = env
+    while layer is not layer.unwrapped:
+        if type(layer).__name__ not in PLAIN:
             return False
-        env = env.env
+        layer = layer.env
     return True

@@ -3,8 +3,8 @@
 It stops when the last episode has.
 """
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeVar
 
 import equinox as eqx
 import jax
@@ -15,9 +15,12 @@ from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from phenes.rl.rollouts import keys as individual
 from phenes.rl.rollouts.classic import Environment
+from phenes.rl.rollouts.keys import ActingPolicy, Own, Seen
 from phenes.rl.rollouts.partial_eval import staged
 from phenes.rl.rollouts.spaces import Spaces
 from phenes.rl.rollouts.trajectory import Trajectory
+
+T = TypeVar("T")
 
 
 class Compiled:
@@ -34,11 +37,11 @@ class Compiled:
 
     def play(
         self,
-        policy: Any,
+        policy: ActingPolicy,
         theta: Array,
-        keys: Array,
+        keys: PRNGKeyArray,
         deterministic: bool = False,
-        initial_keys: Array | None = None,
+        initial_keys: PRNGKeyArray | None = None,
     ) -> Trajectory:
         """One episode of each individual, see `Rollouts.play`. T is always the step limit."""
         theta, keys, initial = individual.population(theta, keys, initial_keys)
@@ -47,7 +50,7 @@ class Compiled:
     def close(self) -> None:
         pass
 
-    def _value(self) -> tuple[Any, ...]:
+    def _value(self) -> tuple[Environment, str, int]:
         return self.env, self.spaces.name, self.spaces.limit
 
     def __eq__(self, other: object) -> bool:
@@ -62,10 +65,10 @@ class Compiled:
 def _play(
     env: Environment,
     limit: int,
-    policy: Any,
+    policy: ActingPolicy,
     theta: Array,
-    keys: Array,
-    initial: Array,
+    keys: PRNGKeyArray,
+    initial: PRNGKeyArray,
     deterministic: bool,
 ) -> Trajectory:
     """All episodes as one program.
@@ -109,8 +112,8 @@ class Running(NamedTuple):
 def _loop(
     env: Environment,
     limit: int,
-    act: Callable[..., Any],
-    own: tuple[Any, Array],
+    act: Callable[[Own, Seen], tuple[Array, Array]],
+    own: Own,
     keys: PRNGKeyArray,
     initial: PRNGKeyArray,
 ) -> Trajectory:
@@ -161,7 +164,7 @@ def _loop(
     )
 
 
-def _each(function: Callable[..., Any], axes: Any = 0) -> Callable[..., Any]:
+def _each(function: Callable[..., T], axes: int | Sequence[object] = 0) -> Callable[..., T]:
     """A function of one individual, for populations [B, N]."""
     return jax.vmap(jax.vmap(function, axes), axes)
 

@@ -1,12 +1,16 @@
 """Stages of Gymnasium: single environments in a loop, or an environment's own vector form."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from phenes.rl.rollouts.python_envs import Step
-from phenes.rl.rollouts.spaces import flattener, library, to_space
+from phenes.rl.rollouts.spaces import Action, Observation, Options, flattener, library, to_space
+
+if TYPE_CHECKING:
+    from gymnasium import Env
+    from gymnasium.vector import VectorEnv
 
 
 class Loop:
@@ -17,7 +21,7 @@ class Loop:
 
     own_seeds = True
 
-    def __init__(self, make: Callable[[], Any]):
+    def __init__(self, make: "Callable[[], Env]"):
         self.make, self.envs, self.now, self.seeds = make, [make()], 0, [0]
         self.flat, self.unflat = (
             flattener(self.envs[0].observation_space),
@@ -52,7 +56,7 @@ class Loop:
         for env in self.envs:
             env.close()
 
-    def _at(self, i: int) -> Any:
+    def _at(self, i: int) -> "Env":
         self.now = i
         return self.envs[i]
 
@@ -65,7 +69,7 @@ class Vector:
     same one: own_seeds is False.
     """
 
-    def __init__(self, env_id: Any, options: dict[str, Any]):
+    def __init__(self, env_id: str, options: Options):
         self.make = lambda n: library().make_vec(
             env_id, num_envs=n, vectorization_mode="vector_entry_point", **options
         )
@@ -75,7 +79,7 @@ class Vector:
             to_space(self.env.single_action_space),
         )
         self.own_seeds = _takes_many_seeds(self.env)
-        self.actions: Any = None
+        self.actions: list[Action] | None = None
 
     def reset(self, seeds: list[int]) -> np.ndarray:
         if self.env.num_envs != len(seeds):
@@ -117,7 +121,7 @@ class Vector:
         if ended.any() and self.env.metadata.get("autoreset_mode") == mode.DISABLED:
             self.env.reset(options={"reset_mask": ended})
 
-    def _each(self, obs: Any) -> np.ndarray:
+    def _each(self, obs: Observation) -> np.ndarray:
         from gymnasium.vector.utils import iterate
 
         return np.stack([self.flat(one) for one in iterate(self.env.observation_space, obs)])
@@ -129,9 +133,9 @@ class Vector:
         self.env.close()
 
 
-def _takes_many_seeds(env: Any) -> bool:
+def _takes_many_seeds(env: "VectorEnv") -> bool:
     try:
-        env.reset(seed=[0])
+        env.reset(seed=[0])  # pyright: ignore[reportArgumentType]
     except Exception:  # environments raise different errors for a list of seeds
         return False
     return True

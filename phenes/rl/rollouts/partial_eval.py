@@ -5,17 +5,21 @@ cost more than the layers themselves, and the compiler leaves them there: for 10
 hidden layers they are three quarters of the time.
 """
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 import jax
-from jax.extend.core import ClosedJaxpr, Literal, jaxpr_as_fun
+from jax.extend.core import ClosedJaxpr, JaxprEqn, Literal, Var, jaxpr_as_fun
+from jaxtyping import Array
 
-Early = Callable[[Any], list[Any]]
-Late = Callable[[list[Any], Any], Any]
+A = TypeVar("A")
+B = TypeVar("B")
+C = TypeVar("C")
+Early = Callable[[A], list[Array]]
+Late = Callable[[list[Array], B], C]
 
 
-def staged(function: Callable[[Any, Any], Any], a: Any, b: Any) -> tuple[Early, Late]:
+def staged(function: Callable[[A, B], C], a: A, b: B) -> tuple[Early[A], Late[B, C]]:
     """(early, late) with late(early(a), b) = function(a, b).
 
     For arguments of the shapes of these two.
@@ -37,8 +41,8 @@ def staged(function: Callable[[Any, Any], Any], a: Any, b: Any) -> tuple[Early, 
     handed = list(dict.fromkeys(v for v in used if v in known))  # each once, in order
 
     def part(
-        inputs: list[Any], equations: list[Any], results: list[Any]
-    ) -> Callable[..., list[Any]]:
+        inputs: Sequence[Var], equations: Sequence[JaxprEqn], results: Sequence[Var | Literal]
+    ) -> Callable[..., list[Array]]:
         piece = program.replace(
             constvars=[], invars=inputs, outvars=results, eqns=equations, debug_info=unnamed
         )
@@ -46,11 +50,11 @@ def staged(function: Callable[[Any, Any], Any], a: Any, b: Any) -> tuple[Early, 
 
     early, late = part(given, first, handed), part([*handed, *awaited], then, list(program.outvars))
 
-    def rest(done: list[Any], b: Any) -> Any:
+    def rest(done: list[Array], b: B) -> C:
         return jax.tree.unflatten(jax.tree.structure(shape), late(*done, *jax.tree.leaves(b)))
 
     return lambda a: early(*closed.consts, *jax.tree.leaves(a)), rest
 
 
-def _variables(atoms: Any) -> list[Any]:
+def _variables(atoms: Sequence[Var | Literal]) -> list[Var]:
     return [atom for atom in atoms if not isinstance(atom, Literal)]

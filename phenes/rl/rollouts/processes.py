@@ -6,20 +6,25 @@ Parts know nothing of each other: the result is that of one process.
 import copy
 import threading
 from concurrent.futures import Executor
-from typing import Any
+from typing import TYPE_CHECKING
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array
+from jaxtyping import Array, PRNGKeyArray
 
 from phenes.execution import executor
 from phenes.rl.rollouts import keys as individual
 from phenes.rl.rollouts import serialise
 from phenes.rl.rollouts.gym_stages import Loop
 from phenes.rl.rollouts.python_envs import Host
-from phenes.rl.rollouts.spaces import Spaces, make
-from phenes.rl.rollouts.trajectory import Trajectory
+from phenes.rl.rollouts.spaces import Options, Spaces, make
+from phenes.rl.rollouts.trajectory import Trajectory, of_numpy
+
+if TYPE_CHECKING:
+    from gymnasium.envs.registration import EnvSpec
+
+    from phenes.rl.rollouts.backends import Workers
 
 PARTS = 2  # parts for each worker, as episodes differ in length
 _here: dict[str, Host] = {}  # environments of this process, kept from one generation to the next
@@ -31,7 +36,7 @@ class Processes:
     compiled = False
     own_seeds = True
 
-    def __init__(self, spec: Any, options: dict[str, Any], spaces: Spaces, workers: int | Executor):
+    def __init__(self, spec: "EnvSpec", options: Options, spaces: Spaces, workers: "Workers"):
         self.executor, self.spaces = executor(workers), spaces
         self.job = spec, options, spaces
         self.parts = (
@@ -48,11 +53,11 @@ class Processes:
 
     def play(
         self,
-        policy: Any,
+        policy: individual.ActingPolicy,
         theta: Array,
-        keys: Array,
+        keys: PRNGKeyArray,
         deterministic: bool = False,
-        initial_keys: Array | None = None,
+        initial_keys: PRNGKeyArray | None = None,
     ) -> Trajectory:
         """One episode of each individual, see `Rollouts.play`."""
         theta, keys, initial = individual.population(theta, keys, initial_keys)
@@ -84,14 +89,14 @@ class Processes:
 
 
 def _part(
-    spec: Any,
-    options: dict[str, Any],
+    spec: "EnvSpec",
+    options: Options,
     spaces: Spaces,
-    part: Any,
+    part: tuple[np.ndarray, np.ndarray, np.ndarray],
     policy: bytes,
     own: list[np.ndarray],
     deterministic: bool,
-    *rest: Any,
+    *rest: *tuple[bool, str],
 ) -> Trajectory:
     """Plays one part on a worker. policy: without its arrays, which are in `own`."""
     double, impl = rest
@@ -111,11 +116,8 @@ def _part(
 def _join(parts: list[Trajectory]) -> Trajectory:
     longest = max(part.mask.shape[1] for part in parts)
 
-    def wide(leaf: np.ndarray) -> np.ndarray:
+    def wide(leaf: Array) -> np.ndarray:
         return np.pad(leaf, [(0, 0), (0, longest - leaf.shape[1])] + [(0, 0)] * (leaf.ndim - 2))
 
-    even = [
-        Trajectory(*(wide(v) for v in part[:4]), ended=part.ended, final_obs=part.final_obs)
-        for part in parts
-    ]
+    even = [of_numpy([*(wide(v) for v in part[:4]), *map(np.asarray, part[4:])]) for part in parts]
     return jax.tree.map(lambda *leaves: np.concatenate(leaves), *even)

@@ -4,18 +4,20 @@ All live individuals act together in one compiled call; those that have finished
 """
 
 import functools
-from typing import Any, Protocol
+from collections.abc import Callable, Hashable
+from typing import Protocol
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array
+from jaxtyping import Array, PRNGKeyArray
 
 from phenes.rl.rollouts import keys as individual
-from phenes.rl.rollouts.partial_eval import staged
+from phenes.rl.rollouts.keys import ActingPolicy, Own, Seen
+from phenes.rl.rollouts.partial_eval import Early, Late, staged
 from phenes.rl.rollouts.spaces import Spaces
-from phenes.rl.rollouts.trajectory import Trajectory, padded
+from phenes.rl.rollouts.trajectory import Trajectory, of_numpy, padded
 
 FEW = 32  # policies: with fewer, the call itself is what costs time
 Step = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
@@ -54,11 +56,11 @@ class Host:
 
     def play(
         self,
-        policy: Any,
+        policy: ActingPolicy,
         theta: Array,
-        keys: Array,
+        keys: PRNGKeyArray,
         deterministic: bool = False,
-        initial_keys: Array | None = None,
+        initial_keys: PRNGKeyArray | None = None,
     ) -> Trajectory:
         """One episode of each individual, see `Rollouts.play`.
 
@@ -111,7 +113,7 @@ def _seeds(keys: Array) -> Array:
 class Log:
     """Growing arrays with time first, so that memory for later steps is not touched."""
 
-    def __init__(self, spaces: Spaces, obs: np.ndarray, dtype: Any):
+    def __init__(self, spaces: Spaces, obs: np.ndarray, dtype: np.dtype):
         self.size, self.limit, self.dtype = len(obs), spaces.limit, dtype
         self.obs = np.zeros((spaces.limit, *obs.shape), dtype)
         self.action: np.ndarray | None = None
@@ -138,11 +140,8 @@ class Log:
     def trajectory(self, longest: int) -> Trajectory:
         kept = padded(longest, self.limit)
         log = (self.obs, self.action, self.reward, self.mask)
-        return Trajectory(
-            *(np.ascontiguousarray(np.moveaxis(v[:kept], 0, 1)) for v in log if v is not None),
-            ended=self.ended,
-            final_obs=self.final,
-        )
+        whole = [np.ascontiguousarray(np.moveaxis(v[:kept], 0, 1)) for v in log if v is not None]
+        return of_numpy([*whole, self.ended, self.final])
 
 
 class Actors:
@@ -151,7 +150,7 @@ class Actors:
     The compiled call has few sizes: when three quarters are gone, the rest move closer together.
     """
 
-    def __init__(self, policy: Any, theta: Array, keys: Array, deterministic: bool):
+    def __init__(self, policy: ActingPolicy, theta: Array, keys: PRNGKeyArray, deterministic: bool):
         self.arrays, rest = eqx.partition(policy, eqx.is_array)
         leaves, tree = jax.tree.flatten(rest)
         self.prepare, self.decide = _stages(tree, tuple(leaves), deterministic)
@@ -179,18 +178,20 @@ class Actors:
 
 
 @functools.lru_cache(maxsize=32)
-def _stages(tree: Any, leaves: tuple[Any, ...], deterministic: bool) -> tuple[Any, Any]:
+def _stages(
+    tree: Hashable, leaves: tuple[Hashable, ...], deterministic: bool
+) -> tuple[Callable[..., list[Array]], Callable[..., tuple[Array, Array]]]:
     """Compiled once for each kind of policy: its arrays change, and are arguments."""
     act = individual.actor(jax.tree.unflatten(tree, leaves), deterministic)
 
-    def parts(own: Any, seen: Any) -> Any:
+    def parts(own: Own, seen: Seen) -> tuple[Early[Own], Late[Seen, tuple[Array, Array]]]:
         (arrays, theta), (obs, keys, t) = own, seen
         return staged(act, (arrays, theta[0]), (obs[0], keys[0], t))
 
-    def prepare(own: Any, seen: Any) -> Any:
+    def prepare(own: Own, seen: Seen) -> list[Array]:
         return jax.vmap(parts(own, seen)[0], ((None, 0),))(own)
 
-    def decide(prepared: Any, own: Any, seen: Any) -> Any:
+    def decide(prepared: list[Array], own: Own, seen: Seen) -> tuple[Array, Array]:
         return jax.vmap(parts(own, seen)[1], (0, (0, 0, None)))(prepared, seen)
 
     return jax.jit(prepare), jax.jit(decide)

@@ -17,6 +17,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from phenes.protocols import Tree
+
 
 class Hole:
     """The place of an array."""
@@ -25,23 +27,23 @@ class Hole:
         self.number = number
 
 
-def without_arrays(tree: Any) -> Any:
+def without_arrays(tree: Tree) -> Tree:
     """The tree with placeholders instead of arrays."""
     numbers = itertools.count()
     return jax.tree.map(lambda leaf: Hole(next(numbers)) if eqx.is_array(leaf) else leaf, tree)
 
 
-def arrays(tree: Any) -> list[np.ndarray]:
+def arrays(tree: Tree) -> list[np.ndarray]:
     return [np.asarray(leaf) for leaf in jax.tree.leaves(eqx.filter(tree, eqx.is_array))]
 
 
-def filled(tree: Any, arrays: list[np.ndarray]) -> Any:
+def filled(tree: Tree, arrays: list[np.ndarray]) -> Tree:
     return jax.tree.map(
         lambda leaf: jnp.asarray(arrays[leaf.number]) if isinstance(leaf, Hole) else leaf, tree
     )
 
 
-def pack(thing: Any) -> bytes:
+def pack(thing: object) -> bytes:
     import cloudpickle
 
     return cloudpickle.dumps(thing)

@@ -4,11 +4,27 @@ The size of what it sees, the kind of what it does, the longest episode.
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
 from phenes._extras import install_hint
+
+if TYPE_CHECKING:
+    from gymnasium import Env, Space
+    from gymnasium.envs.registration import EnvSpec
+
+Options: TypeAlias = dict[str, Any]
+"""For `gymnasium.make`."""
+
+Observation: TypeAlias = Any
+"""As an environment gives it: a number, an array, or a container of them."""
+
+Unwrapped: TypeAlias = Any
+"""An environment without wrappers, of a class that was looked up: its own attributes are read."""
+
+Action: TypeAlias = int | np.ndarray
 
 LARGEST = 20_000  # numbers in an observation; beyond that a dense layer is the wrong tool
 
@@ -73,7 +89,7 @@ def spaces(env_id: str, **options: Any) -> Spaces:
         env.close()
 
 
-def make(env_id: Any, options: dict[str, Any]) -> Any:
+def make(env_id: "str | EnvSpec", options: Options) -> "Env":
     """An environment of Gymnasium, of an id or its EnvSpec.
 
     Without the passive checker, a fifth of the time of a small environment.
@@ -91,7 +107,7 @@ def make(env_id: Any, options: dict[str, Any]) -> Any:
         ) from error
 
 
-def library() -> Any:
+def library() -> ModuleType:
     try:
         import gymnasium
     except ImportError:
@@ -101,9 +117,11 @@ def library() -> Any:
     return gymnasium
 
 
-def of(env: Any) -> Spaces:
+def of(env: "Env") -> Spaces:
     """The spaces of an environment, or of one part of a vector environment."""
-    name, spec = env.spec.id, env.spec
+    spec = env.spec
+    assert spec is not None  # gymnasium.make gives one to every environment
+    name = spec.id
     watched = getattr(env, "single_observation_space", env.observation_space)
     acted = getattr(env, "single_action_space", env.action_space)
     if spec.max_episode_steps is None:
@@ -117,7 +135,7 @@ def of(env: Any) -> Spaces:
     )
 
 
-def _size(name: str, space: Any) -> int:
+def _size(name: str, space: "Space") -> int:
     library()
     from gymnasium.spaces.utils import flatdim
 
@@ -135,11 +153,13 @@ def _size(name: str, space: Any) -> int:
     return size
 
 
-def _actions(name: str, space: Any) -> tuple[int | None, np.ndarray | None, np.ndarray | None]:
-    kinds = library().spaces
-    if isinstance(space, kinds.Discrete):
+def _actions(name: str, space: "Space") -> tuple[int | None, np.ndarray | None, np.ndarray | None]:
+    library()
+    from gymnasium.spaces import Box, Discrete
+
+    if isinstance(space, Discrete):
         return int(space.n), None, None
-    if isinstance(space, kinds.Box) and np.issubdtype(space.dtype, np.floating):
+    if isinstance(space, Box) and np.issubdtype(space.dtype, np.floating):
         return None, space.low.ravel(), space.high.ravel()
     raise ValueError(
         f"{name} takes actions from {space}, and policies here choose from Discrete or from a Box"
@@ -147,7 +167,7 @@ def _actions(name: str, space: Any) -> tuple[int | None, np.ndarray | None, np.n
     )
 
 
-def flattener(space: Any) -> Callable[[Any], np.ndarray]:
+def flattener(space: "Space") -> Callable[[Observation], np.ndarray]:
     """observation -> vector [o]. Pixels are scaled to [0, 1]."""
     from gymnasium.spaces import Box
     from gymnasium.spaces.utils import flatten
@@ -160,12 +180,12 @@ def flattener(space: Any) -> Callable[[Any], np.ndarray]:
     return lambda obs: np.ravel(obs) * scale
 
 
-def to_space(space: Any) -> Callable[[np.ndarray], Any]:
+def to_space(space: "Space") -> Callable[[Action], Action]:
     """A number or vector [a] -> what `env.step` takes."""
     from gymnasium.spaces import Discrete
 
     if isinstance(space, Discrete):
         start = int(space.start)
         return lambda action: int(action) + start
-    shape, dtype = space.shape, space.dtype
+    shape, dtype = cast(tuple[int, ...], space.shape), space.dtype
     return lambda action: np.asarray(action, dtype).reshape(shape)

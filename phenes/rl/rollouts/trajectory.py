@@ -1,12 +1,13 @@
 """x in reinforcement learning: what a policy saw, did and got, step by step."""
 
-from typing import Any, NamedTuple
+from collections.abc import Iterable
+from typing import NamedTuple, cast
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jaxtyping import Array, Float
+from jaxtyping import Array, Bool, Float, Int
 
 
 class Trajectory(NamedTuple):
@@ -31,15 +32,20 @@ class Trajectory(NamedTuple):
         After the last step, for values of what was cut off.
     """
 
-    obs: Any
-    action: Any
-    reward: Any
-    mask: Any
-    ended: Any
-    final_obs: Any
+    obs: Float[Array, "*n t o"]
+    action: Array
+    reward: Float[Array, "*n t"]
+    mask: Bool[Array, "*n t"]
+    ended: Bool[Array, "*n"]
+    final_obs: Float[Array, "*n o"]
 
 
-def total(x: Trajectory) -> Any:
+def of_numpy(leaves: Iterable[np.ndarray]) -> Trajectory:
+    """Of NumPy arrays, which are used as JAX arrays are."""
+    return Trajectory(*cast("Iterable[Array]", leaves))
+
+
+def total(x: Trajectory) -> Float[Array, "*n"]:
     """f: the return, the sum of rewards of the steps that were taken.
 
     Parameters
@@ -55,7 +61,7 @@ def total(x: Trajectory) -> Any:
     return (x.reward * x.mask.astype(x.reward.dtype)).sum(axis=-1)
 
 
-def length(x: Trajectory) -> Any:
+def length(x: Trajectory) -> Int[Array, "*n"]:
     """How many steps were taken.
 
     Parameters
@@ -109,7 +115,7 @@ def trimmed(x: Trajectory) -> Trajectory:
     if t == limit:
         return x
 
-    def cut(leaf: Any) -> Any:
+    def cut(leaf: Array) -> Array:
         return leaf[(slice(None),) * axis + (slice(t),)]
 
     return x._replace(

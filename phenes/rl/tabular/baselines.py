@@ -15,8 +15,6 @@ stays and the variance falls. The genotype estimator has no such form: theta is 
 it.
 """
 
-from typing import Any
-
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
@@ -45,8 +43,8 @@ class RewardToGo(eqx.Module):
     discount: float = eqx.field(static=True)
     memory: float = eqx.field(static=True)
     standardise: bool = eqx.field(static=True)
-    paid: Any  # running sum of rewards to go by state [S], from past generations
-    mass: Any  # running number of visits by state [S]
+    paid: Float[Array, " s"] | None  # running sum of rewards to go by state
+    mass: Float[Array, " s"] | None  # running number of visits by state
 
     def start(self, p: InputLaw, q: Dirichlet, batch: Batch) -> "RewardToGo":
         if batch.x.steps is None:
@@ -60,6 +58,8 @@ class RewardToGo(eqx.Module):
 
     def observe(self, p: InputLaw, q: Dirichlet, batch: Batch) -> "RewardToGo":
         """Learn the baseline from a generation, after its gradient was taken."""
+        assert self.paid is not None  # since `start`
+        assert self.mass is not None
         steps = batch.x.steps
         followed = to_go(steps.reward, self.discount)
         visits = jnp.where(steps.taken, 1.0, 0.0).astype(followed.dtype)
@@ -93,6 +93,8 @@ class RewardToGo(eqx.Module):
         )
 
     def _weights(self, steps: Steps) -> Float[Array, "n t"]:
+        assert self.paid is not None  # since `start`
+        assert self.mass is not None
         baseline = self.paid / jnp.where(self.mass > 0, self.mass, 1.0)
         advantage = jnp.where(
             steps.taken, to_go(steps.reward, self.discount) - baseline[steps.state], 0.0

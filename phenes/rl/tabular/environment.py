@@ -1,12 +1,16 @@
 """From Gymnasium to a table."""
 
 import sys
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
 from phenes.rl.rollouts.spaces import make
-from phenes.rl.tabular.table import Table
+from phenes.rl.tabular.table import Outcome, Table
+
+if TYPE_CHECKING:
+    from gymnasium import Env
 
 ARROWS = {"UP": "↑", "RIGHT": "→", "DOWN": "↓", "LEFT": "←"}
 
@@ -58,7 +62,15 @@ class Environment(NamedTuple):
         return np.where(scene.signs == "", taken, scene.signs)
 
 
-def load(env: Any, **options: Any) -> Environment:
+@runtime_checkable
+class HasTable(Protocol):
+    """An unwrapped environment of Gymnasium that says what follows each state and action."""
+
+    P: Mapping[int, Mapping[int, Sequence[Outcome]]]
+    initial_state_distrib: np.ndarray
+
+
+def load(env: "str | Env", **options: Any) -> Environment:
     """The table of an environment of Gymnasium.
 
     Parameters
@@ -81,7 +93,7 @@ def load(env: Any, **options: Any) -> Environment:
     made = make(env, options) if isinstance(env, str) else env
     inner = made.unwrapped
     name = made.spec.id if made.spec else type(inner).__name__
-    if not has_table(made):
+    if not isinstance(inner, HasTable):
         raise ValueError(
             f"{name} has no transition table (env.unwrapped.P and initial_state_distrib);"
             " FrozenLake-v1, FrozenLake8x8-v1, CliffWalking-v1, CliffWalkingSlippery-v1 and Taxi-v4"
@@ -101,13 +113,12 @@ def load(env: Any, **options: Any) -> Environment:
     return Environment(table, _actions(inner, table), _scenes(inner, table))
 
 
-def has_table(env: Any) -> bool:
+def has_table(env: "Env") -> bool:
     """Whether an environment of Gymnasium says what follows each state and action."""
-    inner = env.unwrapped
-    return hasattr(inner, "P") and hasattr(inner, "initial_state_distrib")
+    return isinstance(env.unwrapped, HasTable)
 
 
-def _actions(inner: Any, table: Table) -> tuple[str, ...]:
+def _actions(inner: HasTable, table: Table) -> tuple[str, ...]:
     """Names of the actions: arrows if the environment's module names directions, else numbers."""
     if type(inner).__name__ == "TaxiEnv":
         return ("↓", "↑", "→", "←", "P", "D")
@@ -120,7 +131,7 @@ def _actions(inner: Any, table: Table) -> tuple[str, ...]:
     return tuple(named.get(a, str(a)) for a in range(table.actions))
 
 
-def _scenes(inner: Any, table: Table) -> tuple[Scene, ...]:
+def _scenes(inner: HasTable, table: Table) -> tuple[Scene, ...]:
     if type(inner).__name__ == "TaxiEnv":
         return _taxi()
     letters = getattr(inner, "desc", None)

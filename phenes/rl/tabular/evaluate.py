@@ -3,18 +3,22 @@
 A policy is an array of probabilities [S, A], or of one action for each state [S].
 """
 
-from typing import Any
+from collections.abc import Callable
+from types import ModuleType
+from typing import TypeVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, ArrayLike, Float, Int
 
 from phenes.rl.tabular.table import Table
 
+N = TypeVar("N", Array, np.ndarray)
 
-def value(table: Table, policy: Any, limit: int | None = None) -> Float[Array, ""]:
+
+def value(table: Table, policy: ArrayLike, limit: int | None = None) -> Float[Array, ""]:
     """The expected return from the start within the step limit.
 
     Compiled, and fit for `jax.vmap`.
@@ -47,7 +51,7 @@ def value(table: Table, policy: Any, limit: int | None = None) -> Float[Array, "
     return jnp.asarray(table.start, values.dtype) @ values
 
 
-def state_values(table: Table, policy: Any, steps: int) -> Float[Array, " s"]:
+def state_values(table: Table, policy: ArrayLike, steps: int) -> Float[Array, " s"]:
     """The expected return from each state within so many steps: backwards through time.
 
     Parameters
@@ -72,7 +76,7 @@ def state_values(table: Table, policy: Any, steps: int) -> Float[Array, " s"]:
     )
 
 
-def _under(table: Table, policy: Any, xp: Any) -> tuple[Any, Any, Any, Any]:
+def _under(table: Table, policy: N, xp: ModuleType) -> tuple[N, N, N, N]:
     """Outcomes of each state under the policy: next state, probability, reward, end.
 
     [S, K] for actions, [S, A K] for probabilities. xp: NumPy, always exact, or JAX, compiled.
@@ -90,7 +94,7 @@ def _under(table: Table, policy: Any, xp: Any) -> tuple[Any, Any, Any, Any]:
     return flat(follow), flat(chance), flat(reward), flat(ends)
 
 
-def _check(table: Table, policy: Array, expected: tuple[int, ...]) -> None:
+def _check(table: Table, policy: Array | np.ndarray, expected: tuple[int, ...]) -> None:
     if policy.shape != expected:
         raise ValueError(
             f"policy must have shape {(table.states,)} (actions) or {(table.states, table.actions)}"
@@ -98,7 +102,7 @@ def _check(table: Table, policy: Array, expected: tuple[int, ...]) -> None:
         )
 
 
-def stationary_value(table: Table, policy: Any) -> float:
+def stationary_value(table: Table, policy: ArrayLike) -> float:
     """The expected return from the start without a step limit, by a linear system.
 
     Where the policy may go on for ever, that part counts 0 if nothing is paid there, and makes the
@@ -202,7 +206,7 @@ def values_of(
     return each[place.ravel()]
 
 
-def _many(table: Table, limit: int) -> Any:
+def _many(table: Table, limit: int) -> Callable[[Int[Array, "n s"]], Float[Array, " n"]]:
     # some hundreds at a time: Taxi has tables of thousands of entries
     return jax.jit(
         lambda policies: lax.map(

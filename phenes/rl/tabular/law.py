@@ -5,7 +5,6 @@ left out, as scores do.
 """
 
 from collections.abc import Callable
-from typing import Any
 
 import equinox as eqx
 import jax
@@ -20,7 +19,7 @@ from phenes.inputs.counts import DirichletMultinomial, Multinomial
 from phenes.rl.tabular.playing import Episode, play
 from phenes.rl.tabular.table import Table
 from phenes.search.dirichlet import Dirichlet
-from phenes.strategy import Strategy, generation_keys
+from phenes.strategy import State, Strategy, generation_keys
 
 COUNTS = Multinomial()  # the law of the counts, whatever led to the states
 LONG = 1000  # steps, beyond which a table of counts by their size is too much
@@ -276,7 +275,7 @@ def without_theta(strategy: Strategy) -> Strategy:
         Whose `ask` draws no theta.
     """
 
-    def ask(key: PRNGKeyArray, state: Any) -> Batch:
+    def ask(key: PRNGKeyArray, state: State) -> Batch:
         return Batch(theta=state.q.log_alpha, key=generation_keys(key, state.generation).estimator)
 
     return strategy._replace(ask=ask)

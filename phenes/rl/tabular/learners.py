@@ -12,14 +12,14 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from phenes import estimators, metric, weightings
 from phenes.batch import Batch
 from phenes.loop import OIU
-from phenes.protocols import LearningEstimator
+from phenes.protocols import Estimator, Family, LearningEstimator, SearchLaw
 from phenes.rl.tabular import moves
 from phenes.rl.tabular.baselines import reward_to_go
 from phenes.rl.tabular.law import Episodes, Urns, softmax, total, without_theta
 from phenes.rl.tabular.moves import Move, Number
 from phenes.rl.tabular.table import Table
 from phenes.search import Dirichlet, IsotropicGaussian
-from phenes.strategy import Strategy, es, generation_keys
+from phenes.strategy import State, Strategy, es, generation_keys
 
 POPSIZE = 100
 RATE = 1.2  # default learning rate, in the units of `moves.kept`
@@ -43,10 +43,10 @@ class Learner(NamedTuple):
         q -> preferences [S, A], of which the largest of a row is the action to take.
     """
 
-    problem: Any
+    problem: Any  # an OIU, or Urns in its place
     strategy: Strategy
-    start: Callable[[PRNGKeyArray], Any]
-    policy: Callable[[Any], Float[Array, "s a"]]
+    start: Callable[[PRNGKeyArray], SearchLaw]
+    policy: Callable[[Family], Float[Array, "s a"]]
 
 
 def default(table: Table, popsize: int = POPSIZE) -> Learner:
@@ -89,7 +89,7 @@ def dirichlet(
     popsize: int,
     concentration: Number,
     move: Move,
-    estimator: Any = estimators.phenotype,
+    estimator: Estimator | LearningEstimator = estimators.phenotype,
     drawn: bool = False,
 ) -> Learner:
     """Dirichlet policies from alpha = concentration / A on.
@@ -137,7 +137,7 @@ def gaussian(
     popsize: int,
     sigma: Number,
     rate: Number,
-    estimator: Any = estimators.genotype,
+    estimator: Estimator | LearningEstimator = estimators.genotype,
     policy: Callable[..., Array] = softmax,
     mirrored: bool = False,
     far: float = START,
@@ -176,7 +176,7 @@ def gaussian(
         optax.sgd(rate),
         popsize,
         metric=metric.plain,
-        std=sigma,
+        std=sigma,  # pyright: ignore[reportArgumentType]  # it may be traced
         mirrored=mirrored,
     )
 
@@ -222,7 +222,7 @@ def log_dirichlet(key: PRNGKeyArray, alpha: Float[Array, "*s k"], n: int) -> Flo
 def drawn_together(strategy: Strategy, popsize: int) -> Strategy:
     """The strategy with theta from `log_dirichlet`. For estimators that do not look at xi."""
 
-    def ask(key: PRNGKeyArray, state: Any) -> Batch:
+    def ask(key: PRNGKeyArray, state: State) -> Batch:
         keys = generation_keys(key, state.generation)
         return Batch(theta=log_dirichlet(keys.theta, state.q.alpha, popsize), key=keys.estimator)
 

@@ -5,7 +5,7 @@ paper).
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -17,7 +17,7 @@ from phenes.protocols import InputLaw
 from phenes.search.dirichlet import LARGEST_STEP, Dirichlet
 
 # a float, or one that is being traced: settings are swept inside of one compiled program
-Number = Any
+Number: TypeAlias = float | Array
 
 
 class Move(NamedTuple):

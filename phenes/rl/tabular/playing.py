@@ -7,7 +7,8 @@ over policies drawn from a Dirichlet law, without ever drawing them: the phenoty
 does not look at theta, needs no more.
 """
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -15,6 +16,7 @@ import numpy as np
 from jax import lax
 from jax.custom_batching import custom_vmap
 from jax.extend.random import threefry2x32_p
+from jax.typing import DTypeLike
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, UInt32
 
 from phenes.rl.tabular.table import Table
@@ -174,7 +176,7 @@ def _loop(
     n: int,
     urns: bool,
     record: bool,
-    dtype: Any,
+    dtype: DTypeLike,
 ) -> Episode:
     """`n` individuals in each of B populations, all of them side by side: M = B n.
 
@@ -226,8 +228,12 @@ class Running(NamedTuple):
 
 
 def _stepper(
-    table: Packed, weights: Float[Array, "rows a"], uniforms: Any, m: int, urns: int | None
-) -> Any:
+    table: Packed,
+    weights: Float[Array, "rows a"],
+    uniforms: Callable[[Array], tuple[Array, ...]],
+    m: int,
+    urns: int | None,
+) -> Callable[[Array, Running], Running]:
     """(t, running) -> running, one step later.
 
     urns: how many individuals share the rows of one population; None for policies.

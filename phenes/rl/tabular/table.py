@@ -5,15 +5,19 @@ What follows state s and action a, with which probability, at what reward.
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TypeAlias, TypeVar
 
 import equinox as eqx
 import numpy as np
+import numpy.typing as npt
 from jaxtyping import Bool, Float, Int
 
 from phenes import _validate
 
 Outcome = tuple[float, int, float, bool]  # probability, next state, reward, is it the end
+T = TypeVar("T")
+Numbered: TypeAlias = Mapping[int, T] | Sequence[T]
+Transitions: TypeAlias = Numbered[Numbered[Sequence[Outcome]]]
 SLACK = 1e-9  # tolerance for probabilities that should sum to 1
 
 
@@ -49,7 +53,13 @@ class Table(eqx.Module):
     limit: int | None = eqx.field(static=True)
     name: str = eqx.field(static=True)
 
-    def __init__(self, transitions: Any, start: Any, limit: int | None = None, name: str = "table"):
+    def __init__(
+        self,
+        transitions: Transitions,
+        start: npt.ArrayLike,
+        limit: int | None = None,
+        name: str = "table",
+    ):
         rows = _rows(transitions)
         sizes = {len(row) for row in rows}
         if not rows or len(sizes) != 1 or 0 in sizes:
@@ -132,7 +142,7 @@ class Table(eqx.Module):
             seen = more
 
 
-def _rows(transitions: Any) -> list[list[Sequence[Outcome]]]:
+def _rows(transitions: Transitions) -> list[list[Sequence[Outcome]]]:
     """Dictionaries by number, or lists, as lists."""
     try:
         return [_in_order(row) for row in _in_order(transitions)]
@@ -143,7 +153,7 @@ def _rows(transitions: Any) -> list[list[Sequence[Outcome]]]:
         ) from None
 
 
-def _in_order(values: Any) -> list[Any]:
+def _in_order(values: Numbered[T]) -> list[T]:
     return [values[k] for k in range(len(values))] if isinstance(values, Mapping) else list(values)
 
 
@@ -168,7 +178,7 @@ def _merge(outcomes: Sequence[Outcome], states: int, where: str) -> list[Outcome
     return [(chance / total, *key) for key, chance in chances.items() if chance > 0]
 
 
-def _start(start: Any, states: int) -> Float[np.ndarray, " s"]:
+def _start(start: npt.ArrayLike, states: int) -> Float[np.ndarray, " s"]:
     """A law over states, or the number of the one state to start from."""
     if np.ndim(start) == 0:
         one = _validate.count("start", start, 0)

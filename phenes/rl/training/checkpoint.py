@@ -6,20 +6,24 @@ same transaction, so that a kill at any time leaves a run that can be resumed ex
 """
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array
 
+from phenes.protocols import Tree
 from phenes.rl.curve import Curve
 from phenes.store import Run, Store
 
 EXPERIMENT = "train"  # followed by the id of the environment
 STATE = "state"
+
+T = TypeVar("T")
 
 
 class Checkpoint:
@@ -28,7 +32,7 @@ class Checkpoint:
     def __init__(self, run: Run | None):
         self.run, self.written = run, Curve.start()
 
-    def restore(self, state: Any) -> tuple[Any, Curve]:
+    def restore(self, state: T) -> tuple[T, Curve]:
         """What was saved, in the place of a fresh state of the same structure, and its curve."""
         if self.run is None or STATE not in self.run:
             return state, Curve.start()
@@ -46,7 +50,7 @@ class Checkpoint:
             jax.tree.unflatten(jax.tree.structure(arrays), loaded), rest
         ), self.written
 
-    def save(self, state: Any, curve: Curve) -> None:
+    def save(self, state: Tree, curve: Curve) -> None:
         """What is new of the curve, and the state: both or nothing."""
         if self.run is None:
             return
@@ -65,7 +69,7 @@ class Checkpoint:
 
 @contextlib.contextmanager
 def opened(
-    path: str | Path | None, name: str, settings: dict[str, Any], resume: bool
+    path: str | Path | None, name: str, settings: Mapping[str, object], resume: bool
 ) -> Iterator[Checkpoint]:
     """The checkpoint at `path` of a training in the environment `name`; None keeps nothing.
 
@@ -89,5 +93,5 @@ def curve_of(run: Run) -> Curve:
     return Curve.joined([Curve(**run[key]) for key in run if key.isdigit()])
 
 
-def _leaves(tree: Any) -> list[Any]:
+def _leaves(tree: Tree) -> list[Array]:
     return jax.tree.leaves(eqx.filter(tree, eqx.is_array))

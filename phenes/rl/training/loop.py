@@ -2,23 +2,24 @@
 
 import time
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Generic, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Float
 
 from phenes.rl.curve import Curve
-from phenes.rl.problems import Problem, Readout
+from phenes.rl.problems import A, C, Problem, Readout
 from phenes.rl.training.checkpoint import Checkpoint
 
-Progress = Callable[[int, int, Curve], Any]
+Progress = Callable[[int, int, Curve], object]
 
 
-class Best(NamedTuple):
+class Best(NamedTuple, Generic[A]):
     """The best mean policy that was looked at: see `Problem.answer`."""
 
-    value: Any
-    answer: Any
+    value: Float[Array, ""]
+    answer: A
 
 
 class Outcome(NamedTuple):
@@ -35,7 +36,7 @@ class Outcome(NamedTuple):
 
 
 def run(
-    problem: Problem,
+    problem: Problem[C, A],
     generations: int,
     target: float | None,
     checkpoint: Checkpoint,
@@ -63,11 +64,11 @@ def run(
     return Outcome(readout, value, curve, solved, before + time.perf_counter() - started)
 
 
-def _best(problem: Problem, carry: Any, value: float) -> Best:
+def _best(problem: Problem[C, A], carry: C, value: float) -> Best[A]:
     return Best(jnp.asarray(value, jnp.result_type(float)), problem.answer(carry))
 
 
-def _chosen(problem: Problem, carry: Any, best: Best, generations: int) -> tuple[Any, float]:
+def _chosen(problem: Problem[C, A], carry: C, best: Best[A], generations: int) -> tuple[A, float]:
     """The answer and its value, both candidates judged on the same fresh episodes."""
     answers = [problem.answer(carry)]
     if problem.keeps_best:
@@ -77,7 +78,7 @@ def _chosen(problem: Problem, carry: Any, best: Best, generations: int) -> tuple
     return answers[which], values[which]
 
 
-def _solved(problem: Problem, carry: Any, curve: Curve, target: float | None) -> bool:
+def _solved(problem: Problem[C, A], carry: C, curve: Curve, target: float | None) -> bool:
     """If the population or a look at the mean policy says so, that policy has to prove it."""
     if target is None or curve.generations == 0:
         return False

@@ -1,33 +1,38 @@
 """`train`: a policy for any Gymnasium environment."""
 
 import dataclasses
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import jax
-from jaxtyping import PRNGKeyArray
+from jaxtyping import Array, Float, PRNGKeyArray
 
 from phenes import _validate as validate
 from phenes.rl import rollouts
+from phenes.rl.curve import Curve
 from phenes.rl.policies import Normaliser, Policy, from_network, head_for, policy, quiet
-from phenes.rl.problems import Problem
+from phenes.rl.policies.policy import Network
+from phenes.rl.problems import A, C, Problem
 from phenes.rl.problems.distributed import divided
 from phenes.rl.problems.network import GenerationStep, NetworkProblem
 from phenes.rl.problems.settings import PRESETS, Settings
 from phenes.rl.problems.tabular import GENERATIONS, TableProblem, refuse_workers
-from phenes.rl.rollouts.spaces import Spaces, make
+from phenes.rl.rollouts.backends import Workers
+from phenes.rl.rollouts.spaces import Options, Spaces, make
 from phenes.rl.tabular import environment
 from phenes.rl.tabular.learners import POPSIZE
 from phenes.rl.training import checkpoint as checkpoints
 from phenes.rl.training.loop import Progress, run
 from phenes.rl.training.trained import Trained
+from phenes.rl.trajectories import ByTrajectory
 
-OWN = object()  # the target that the environment names
+OWN = cast(float, object())  # the target that the environment names
 # arguments of `train` that only policies in networks have
 OF_NETWORKS = ("preset", "hidden", "sigma", "rate", "action_noise", "estimator", "network")
 
 
-def silent(done: int, total: int, curve: Any) -> None:
+def silent(done: int, total: int, curve: Curve) -> None:
     """Progress that nobody wants to see."""
 
 
@@ -42,14 +47,14 @@ def train(
     sigma: float | None = None,
     rate: float | None = None,
     action_noise: float | None = None,
-    estimator: Any = None,
-    network: Any = None,
-    target: Any = OWN,
+    estimator: ByTrajectory | None = None,
+    network: Network | None = None,
+    target: float | None = OWN,
     checkpoint: str | Path | None = None,
     resume: bool = True,
     progress: Progress = silent,
-    workers: Any = None,
-    options: dict[str, Any] | None = None,
+    workers: Workers = None,
+    options: Options | None = None,
 ) -> Trained:
     """Learn to act in an environment of Gymnasium; the defaults need no tuning.
 
@@ -157,7 +162,7 @@ def train(
     )
 
 
-def learns_table(env_id: str, options: dict[str, Any] | None = None, **given: Any) -> bool:
+def learns_table(env_id: str, options: Options | None = None, **given: object) -> bool:
     """Whether `train` with these arguments learns a table.
 
     It does if the environment has a transition table and no setting of networks is given.
@@ -195,8 +200,8 @@ def train_table(
     checkpoint: str | Path | None = None,
     resume: bool = True,
     progress: Progress = silent,
-    workers: Any = None,
-    options: dict[str, Any] | None = None,
+    workers: Workers = None,
+    options: Options | None = None,
 ) -> Trained:
     """Learn a table: `train` for environments that have one.
 
@@ -243,13 +248,13 @@ def learn(
     settings: Settings,
     *,
     seed: int = 0,
-    network: Any = None,
+    network: Network | None = None,
     target: float | None = None,
     checkpoint: str | Path | None = None,
     resume: bool = True,
     progress: Progress = silent,
-    workers: Any = None,
-    options: dict[str, Any] | None = None,
+    workers: Workers = None,
+    options: Options | None = None,
 ) -> Trained:
     """Learn a network: `train` with all of its settings in one record.
 
@@ -302,7 +307,7 @@ def learn(
 
 
 def _trained(
-    problem: Problem,
+    problem: Problem[C, A],
     about: dict[str, Any],
     popsize: int,
     generations: int,
@@ -324,11 +329,16 @@ def _trained(
     return Trained(out.readout, out.curve, {**about, "popsize": popsize, "target": target, **end})
 
 
-def _target(target: Any) -> float | None:
+def _target(target: object) -> float | None:
     return None if target is None else validate.number("target", target)
 
 
-def _settings(base: Settings, changes: dict[str, Any], hidden: Any, sigma: Any) -> Settings:
+def _settings(
+    base: Settings,
+    changes: Mapping[str, object],
+    hidden: Iterable[int] | None,
+    sigma: float | None,
+) -> Settings:
     given = {name: value for name, value in changes.items() if value is not None}
     if hidden is not None:
         given["hidden"] = tuple(validate.count("hidden", width) for width in hidden)
@@ -338,8 +348,8 @@ def _settings(base: Settings, changes: dict[str, Any], hidden: Any, sigma: Any) 
 
 
 def _policy(
-    key: PRNGKeyArray, spaces: Spaces, settings: Settings, network: Any
-) -> tuple[Policy, Any]:
+    key: PRNGKeyArray, spaces: Spaces, settings: Settings, network: Network | None
+) -> tuple[Policy, Float[Array, " d"]]:
     noise = settings.action_noise or settings.sigma[0]
     if network is None:
         made, theta = policy(key, spaces, settings.hidden, noise, settings.normalise)

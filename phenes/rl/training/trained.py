@@ -5,16 +5,21 @@ import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 from jaxtyping import Float
 
 from phenes._validate import count
 from phenes.rl.curve import Curve
+from phenes.rl.policies.policy import Network, Policy
 from phenes.rl.problems import Readout, network_policy, tabular
 from phenes.rl.problems.tabular import Score
-from phenes.rl.rollouts.spaces import make, to_space
+from phenes.rl.rollouts.backends import Workers
+from phenes.rl.rollouts.spaces import Action, Observation, Options, Spaces, make, to_space
+
+if TYPE_CHECKING:
+    from gymnasium import Env
 
 FORMAT = "phenes policy 2"
 # files that were saved before 2: of networks, and of tables
@@ -79,7 +84,7 @@ class Trained:
         return self.about["name"]
 
     @property
-    def options(self) -> dict[str, Any]:
+    def options(self) -> Options:
         """Options with which Gymnasium made the environment."""
         return self.about["options"]
 
@@ -114,16 +119,16 @@ class Trained:
         return self._network().theta
 
     @property
-    def policy(self) -> Any:
+    def policy(self) -> Policy:
         """The policy that acts with theta; only for networks."""
         return self._network().policy
 
     @property
-    def spaces(self) -> Any:
+    def spaces(self) -> Spaces:
         """Observation and action spaces of the policy; only for networks."""
         return self._network().spaces
 
-    def predict(self, obs: Any) -> Any:
+    def predict(self, obs: Observation) -> Action:
         """The best action for an observation.
 
         Parameters
@@ -144,7 +149,7 @@ class Trained:
         """
         return self.readout.predict(obs, self.name)
 
-    def evaluate(self, episodes: int = 100, seed: int = 1, workers: Any = None) -> Evaluation:
+    def evaluate(self, episodes: int = 100, seed: int = 1, workers: Workers = None) -> Evaluation:
         """Play fresh episodes with the best actions.
 
         Parameters
@@ -231,7 +236,7 @@ class Trained:
         return Path(path)
 
     @classmethod
-    def load(cls, path: str | Path, network: Any = None) -> "Trained":
+    def load(cls, path: str | Path, network: Network | None = None) -> "Trained":
         """Open a policy that was saved.
 
         Parameters
@@ -265,21 +270,22 @@ class Trained:
         readout = network_policy.restored(described, about, arrays, network, path)
         return cls(readout, curve, about)
 
-    def _table(self) -> Any:
+    def _table(self) -> tabular.TablePolicy:
         if self.kind != "table":
             raise AttributeError(f"{self.name} was learnt by a network, which has no table")
-        return self.readout
+        return cast(tabular.TablePolicy, self.readout)
 
-    def _network(self) -> Any:
+    def _network(self) -> network_policy.NetworkPolicy:
         if self.kind != "network":
             raise AttributeError(f"{self.name} was learnt in a table, without a network")
-        return self.readout
+        return cast(network_policy.NetworkPolicy, self.readout)
 
 
-def _picture(env: Any) -> np.ndarray:
+def _picture(env: "Env") -> np.ndarray:
     frame = env.render()
     if not isinstance(frame, np.ndarray) or frame.ndim != 3:
-        raise ValueError(f"{env.spec.id} does not render pictures")
+        name = env.spec.id if env.spec else type(env).__name__
+        raise ValueError(f"{name} does not render pictures")
     return frame
 
 

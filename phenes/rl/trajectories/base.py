@@ -7,7 +7,7 @@ it, every estimator of `phenes.estimators` that needs d log p / d theta works on
 
 import abc
 from collections.abc import Callable
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar
 
 import equinox as eqx
 import jax
@@ -17,9 +17,13 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 from phenes import _validate
 from phenes._trees import replace
 from phenes.batch import Batch
+from phenes.protocols import Tree
 from phenes.rl.policies import Policy
 from phenes.rl.rollouts.trajectory import Trajectory
 from phenes.search.gaussian import IsotropicGaussian
+
+if TYPE_CHECKING:
+    from phenes.rl.rollouts.backends import Rollouts
 
 
 class Trajectories(eqx.Module):
@@ -38,7 +42,7 @@ class Trajectories(eqx.Module):
     """
 
     policy: Policy
-    env: Any = eqx.field(static=True, default=None)
+    env: "Rollouts | None" = eqx.field(static=True, default=None)
     paired: bool = eqx.field(static=True, default=False)
     deterministic: bool = eqx.field(static=True, default=False)
 
@@ -70,6 +74,7 @@ class Trajectories(eqx.Module):
         Trajectory
             Trajectories of these K individuals.
         """
+        assert self.env is not None  # only the law of given trajectories does without one
         for_actions, for_start = jax.random.split(key)
         starts = individual_keys(for_start, own % (n // 2) if self.paired else own)
         keys = individual_keys(for_actions, own)
@@ -87,7 +92,7 @@ def individual_keys(key: PRNGKeyArray, numbers: Array) -> PRNGKeyArray:
     return jax.vmap(lambda i: jax.random.fold_in(key, i))(numbers)
 
 
-Q = TypeVar("Q", bound=Any)
+Q = TypeVar("Q", bound=IsotropicGaussian)
 # steps in one batch: the activations of a forward pass should stay in the processor's cache
 AT_ONCE = 20_000
 
@@ -236,7 +241,7 @@ def gradient(q: Q, contributions: Float[Array, "n d"]) -> Q:
     return replace(q, mean=jnp.mean(contributions, axis=0), log_std=jnp.zeros_like(q.log_std))
 
 
-def individually(function: Callable[..., Array], n: int, steps: int, *arrays: Any) -> Array:
+def individually(function: Callable[..., Array], n: int, steps: int, *arrays: Tree) -> Array:
     """function of one individual for all of them, as many at a time as are good for it."""
     most = max(1, AT_ONCE // max(steps, 1))
     if n <= most:

@@ -5,12 +5,13 @@ action: taking both out leaves the mean of the gradient as it is. What is to be 
 from past generations alone, by ridge regression on fixed features.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.typing import DTypeLike
 from jaxtyping import Array, Float
 
 from phenes import _validate
@@ -43,7 +44,7 @@ class Value(eqx.Module):
     mass: Float[Array, ""]
 
     @classmethod
-    def start(cls, obs_dim: int, dtype: Any) -> "Value":
+    def start(cls, obs_dim: int, dtype: DTypeLike) -> "Value":
         rng = np.random.default_rng(obs_dim)  # features are no part of the randomness of a run
         units = jnp.asarray(rng.normal(size=(obs_dim + 1, FEATURES)), dtype)
         m = 2 * obs_dim + FEATURES + 4
@@ -264,7 +265,7 @@ class Credited(LearningByTrajectory):
             estimator, self.discount, self.memory, self.standardise, self.by_step, value
         )
 
-    def to_go(self, x: Trajectory, dtype: Any) -> Float[Array, "n t"]:
+    def to_go(self, x: Trajectory, dtype: DTypeLike) -> Float[Array, "n t"]:
         """The discounted reward that followed each step.
 
         Parameters
@@ -291,7 +292,7 @@ class Credited(LearningByTrajectory):
         """
         scale: Normaliser | None = p.policy.scale
         obs = x.obs if scale is None else jax.vmap(scale)(x.obs)
-        limit = getattr(getattr(p.env, "spaces", None), "limit", x.mask.shape[0])
+        limit = x.mask.shape[0] if p.env is None else p.env.spaces.limit
         step = jnp.arange(x.mask.shape[0], dtype=obs.dtype)
         left = (
             1 - step / limit

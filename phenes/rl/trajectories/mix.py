@@ -8,8 +8,6 @@ push-through identity, nothing of theta is left in g if the policy is linear and
 Gaussian: g is then the exact Rao-Blackwellisation.
 """
 
-from typing import Any
-
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -93,8 +91,8 @@ class GuardedMix(LearningByTrajectory):
 
     states: int = eqx.field(static=True)
     memory: float = eqx.field(static=True)
-    excess: Any = None  # running mean of v, one for each parameter array
-    mass: Any = None  # total weight of the data in the running mean
+    excess: Float[Array, " arrays"] | None = None  # running mean of v
+    mass: Float[Array, ""] | None = None  # total weight of the data in the running mean
 
     def start(self, p: Trajectories, q: IsotropicGaussian, batch: Batch) -> "GuardedMix":
         zero = jnp.zeros(int(p.policy.layers().max()) + 1, q.mean.dtype)
@@ -102,6 +100,8 @@ class GuardedMix(LearningByTrajectory):
 
     def observe(self, p: Trajectories, q: IsotropicGaussian, batch: Batch) -> "GuardedMix":
         """Learn how far s_p is from its linear model."""
+        assert self.excess is not None  # since `start`
+        assert self.mass is not None
 
         def one(theta, x):
             return (
@@ -130,7 +130,7 @@ class GuardedMix(LearningByTrajectory):
         batch: Batch,
         weight: Float[Array, "n t"] | None = None,
     ) -> Float[Array, "n d"]:
-        if self.excess is None:
+        if self.excess is None or self.mass is None:
             raise ValueError(
                 "guarded_mix learns from past generations: call start and observe first, or leave"
                 " both to phenes.es"

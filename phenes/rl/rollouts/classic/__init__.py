@@ -7,12 +7,14 @@ three functions of one individual: first(key, dtype) -> state [k], observe(state
 step(state, action) -> (state, reward, terminated).
 """
 
-from typing import Any, Protocol
+from typing import Protocol
 
+from jax.typing import DTypeLike
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from phenes.rl.rollouts.classic.mountain_car import MountainCar, MountainCarContinuous
 from phenes.rl.rollouts.classic.poles import Acrobot, CartPole, Pendulum
+from phenes.rl.rollouts.spaces import Unwrapped
 
 __all__ = [
     "Acrobot",
@@ -36,7 +38,7 @@ CLASSES = {
 
 
 class Environment(Protocol):
-    def first(self, key: PRNGKeyArray, dtype: Any) -> Float[Array, " k"]: ...
+    def first(self, key: PRNGKeyArray, dtype: DTypeLike) -> Float[Array, " k"]: ...
 
     def observe(self, state: Float[Array, " k"]) -> Float[Array, " o"]: ...
 
@@ -45,7 +47,7 @@ class Environment(Protocol):
     ) -> tuple[Float[Array, " k"], Float[Array, ""], Bool[Array, ""]]: ...
 
 
-def like(inner: Any) -> Environment | None:
+def like(inner: Unwrapped) -> Environment | None:
     """The environment written here that equals this unwrapped one, or None."""
     kind = CLASSES.get(f"{type(inner).__module__}.{type(inner).__qualname__}")
     return kind.like(inner) if kind else None

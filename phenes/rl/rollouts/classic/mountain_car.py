@@ -4,10 +4,11 @@ With three forces, or any force.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import jax
 import jax.numpy as jnp
+
+from phenes.rl.rollouts.spaces import Unwrapped
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class MountainCar:
     force: float
 
     @classmethod
-    def like(cls, env: Any) -> "MountainCar":
+    def like(cls, env: Unwrapped) -> "MountainCar":
         valley = Valley(
             env.min_position,
             env.max_position,
@@ -68,7 +69,7 @@ class MountainCarContinuous:
     strongest: float
 
     @classmethod
-    def like(cls, env: Any) -> "MountainCarContinuous":
+    def like(cls, env: Unwrapped) -> "MountainCarContinuous":
         valley = Valley(
             env.min_position,
             env.max_position,

@@ -1,10 +1,11 @@
 """Poles to balance and to swing up: CartPole, Acrobot, Pendulum."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import jax
 import jax.numpy as jnp
+
+from phenes.rl.rollouts.spaces import Unwrapped
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,7 @@ class CartPole:
     implicit: bool  # semi-implicit Euler: positions move with the new velocities
 
     @classmethod
-    def like(cls, env: Any) -> "CartPole":
+    def like(cls, env: Unwrapped) -> "CartPole":
         return cls(
             gravity=env.gravity,
             pole=env.masspole,
@@ -75,7 +76,7 @@ class Acrobot:
     gravity: float = 9.8
 
     @classmethod
-    def like(cls, env: Any) -> "Acrobot | None":
+    def like(cls, env: Unwrapped) -> "Acrobot | None":
         if env.torque_noise_max > 0:
             return None
         return cls(
@@ -148,7 +149,7 @@ class Pendulum:
     strongest: float
 
     @classmethod
-    def like(cls, env: Any) -> "Pendulum":
+    def like(cls, env: Unwrapped) -> "Pendulum":
         return cls(float(env.g), env.m, env.l, env.dt, env.max_speed, env.max_torque)
 
     def first(self, key, dtype):

@@ -3,11 +3,10 @@
 Everything around them is done for the whole population at once.
 """
 
-from typing import Any
-
 from phenes.rl.rollouts.physics import reaching, walking
 from phenes.rl.rollouts.physics.task import Task
 from phenes.rl.rollouts.physics.threads import Threads
+from phenes.rl.rollouts.spaces import Unwrapped
 
 __all__ = ["Task", "Threads", "like"]
 
@@ -26,7 +25,7 @@ TASKS = {
 }
 
 
-def like(inner: Any) -> Task | None:
+def like(inner: Unwrapped) -> Task | None:
     """What this unwrapped environment does around the physics, or None.
 
     Of environments that are known here: exactly, not a subclass.

@@ -1,13 +1,12 @@
 """Poles to balance and arms that reach and push."""
 
-from typing import Any
-
 import numpy as np
 
 from phenes.rl.rollouts.physics.task import Outcome, Read, Task, never, squares
+from phenes.rl.rollouts.spaces import Unwrapped
 
 
-def inverted_pendulum(env: Any) -> Task:
+def inverted_pendulum(env: Unwrapped) -> Task:
     def judge(before: None, now: Read, action: np.ndarray) -> Outcome:
         obs = np.concatenate([now["qpos"], now["qvel"]], axis=1)
         fallen = ~np.isfinite(obs).all(axis=1) | (np.abs(obs[:, 1]) > 0.2)
@@ -16,7 +15,7 @@ def inverted_pendulum(env: Any) -> Task:
     return Task(judge)
 
 
-def inverted_double_pendulum(env: Any) -> Task:
+def inverted_double_pendulum(env: Unwrapped) -> Task:
     def judge(before: None, now: Read, action: np.ndarray) -> Outcome:
         angles, w = now["qpos"][:, 1:], now["qvel"]
         limit = np.clip(now["qfrc_constraint"], -10, 10)[:, :1]
@@ -31,7 +30,7 @@ def inverted_double_pendulum(env: Any) -> Task:
     return Task(judge, ("qpos", "qvel", "qfrc_constraint", "site_xpos"))
 
 
-def reacher(env: Any) -> Task:
+def reacher(env: Unwrapped) -> Task:
     tip, target = (env.data.body(name).id for name in ("fingertip", "target"))
 
     def judge(before: None, now: Read, action: np.ndarray) -> Outcome:
@@ -49,7 +48,7 @@ def reacher(env: Any) -> Task:
     return Task(judge, ("qpos", "qvel", "xpos"))
 
 
-def pusher(env: Any) -> Task:
+def pusher(env: Unwrapped) -> Task:
     tip, thing, goal = (env.data.body(name).id for name in ("tips_arm", "object", "goal"))
 
     def judge(before: None, now: Read, action: np.ndarray) -> Outcome:

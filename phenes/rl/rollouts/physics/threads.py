@@ -2,13 +2,21 @@
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from phenes import _cores, _validate
 from phenes.rl.rollouts.physics.task import Read, Task
 from phenes.rl.rollouts.python_envs import Step
+from phenes.rl.rollouts.spaces import Unwrapped
+
+if TYPE_CHECKING:
+    from gymnasium import Env
+
+Body: TypeAlias = Any
+"""An MjData: MuJoCo has no types."""
 
 
 class Threads:
@@ -20,11 +28,12 @@ class Threads:
 
     own_seeds = True
 
-    def __init__(self, env: Any, task: Task, count: int | None):
-        self.env, self.inner, self.task = env, env.unwrapped, task
+    def __init__(self, env: "Env", task: Task, count: int | None):
+        self.env, self.task = env, task
+        self.inner: Unwrapped = env.unwrapped
         self.count = _cores.count() if count is None else _validate.count("workers", count)
         self.pool = ThreadPoolExecutor(self.count - 1) if self.count > 1 else None
-        self.bodies: list[Any] = []
+        self.bodies: list[Body] = []
         self.views: dict[str, list[np.ndarray]] = {
             name: [] for name in {"qpos", "qvel", "ctrl", *task.fields, *task.early}
         }
@@ -90,7 +99,7 @@ class Threads:
                 forces(model, self.bodies[i])
 
 
-def _mujoco() -> Any:
+def _mujoco() -> ModuleType:
     import mujoco
 
     return mujoco

@@ -4,22 +4,22 @@ Forward speed, less what it costs, plus a bonus for staying upright.
 """
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from phenes.rl.rollouts.physics.task import Outcome, Read, Task, never, squares, within
+from phenes.rl.rollouts.spaces import Unwrapped
 
 
-def swimmer(env: Any) -> Task:
+def swimmer(env: Unwrapped) -> Task:
     return _runner(env, skipped=2)
 
 
-def half_cheetah(env: Any) -> Task:
+def half_cheetah(env: Unwrapped) -> Task:
     return _runner(env, skipped=1)
 
 
-def hopper(env: Any) -> Task:
+def hopper(env: Unwrapped) -> Task:
     def healthy(now: Read) -> np.ndarray:
         state = np.concatenate([now["qpos"], now["qvel"]], axis=1)[:, 2:]
         low, high = env._healthy_state_range
@@ -32,7 +32,7 @@ def hopper(env: Any) -> Task:
     return _runner(env, 1, healthy, fastest=10)
 
 
-def walker(env: Any) -> Task:
+def walker(env: Unwrapped) -> Task:
     def healthy(now: Read) -> np.ndarray:
         upright = within(env._healthy_z_range[0], now["qpos"][:, 1], env._healthy_z_range[1])
         return upright & within(
@@ -43,7 +43,7 @@ def walker(env: Any) -> Task:
 
 
 def _runner(
-    env: Any,
+    env: Unwrapped,
     skipped: int,
     healthy: Callable[[Read], np.ndarray] | None = None,
     fastest: float = np.inf,
@@ -71,7 +71,7 @@ def _runner(
     return Task(judge, before=lambda now: now["qpos"][:, 0], early=("qpos",))
 
 
-def ant(env: Any) -> Task:
+def ant(env: Unwrapped) -> Task:
     body = env.data.body(env._main_body).id
     first = 2 if env._exclude_current_positions_from_observation else 0
 
@@ -95,7 +95,7 @@ def ant(env: Any) -> Task:
     return Task(judge, fields, lambda now: now["xpos"][:, body, 0], ("xpos",), forces=True)
 
 
-def humanoid(env: Any) -> Task:
+def humanoid(env: Unwrapped) -> Task:
     mass = env.model.body_mass
 
     def centre(now: Read) -> np.ndarray:
@@ -116,7 +116,7 @@ def humanoid(env: Any) -> Task:
     return Task(judge, (*BODY, "xipos"), centre, ("xipos",), forces=True)
 
 
-def humanoid_standup(env: Any) -> Task:
+def humanoid_standup(env: Unwrapped) -> Task:
     """How high the head got, in each step."""
 
     def judge(before: None, now: Read, action: np.ndarray) -> Outcome:
@@ -133,7 +133,7 @@ def humanoid_standup(env: Any) -> Task:
 BODY = ("qpos", "qvel", "cinert", "cvel", "qfrc_actuator", "cfrc_ext")
 
 
-def _whole_body(env: Any, now: Read) -> np.ndarray:
+def _whole_body(env: Unwrapped, now: Read) -> np.ndarray:
     m, first = len(now["qpos"]), 2 if env._exclude_current_positions_from_observation else 0
     seen = [now["qpos"][:, first:], now["qvel"]]
     seen += [now["cinert"][:, 1:]] if env._include_cinert_in_observation else []
