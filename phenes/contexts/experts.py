@@ -11,7 +11,7 @@ library:
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, cast, runtime_checkable
 
 import equinox as eqx
 import jax
@@ -19,7 +19,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, ArrayLike, Float, Int, PRNGKeyArray
 
 from phenes import _arrays, _validate
-from phenes.contexts.source import Answer, check_source, draw_contexts, visible
+from phenes.contexts.source import Answer, Source, check_source, draw_contexts, visible
+from phenes.protocols import Tree
 
 
 class ExpertAnswer(NamedTuple):
@@ -35,20 +36,20 @@ class ExpertAnswer(NamedTuple):
         What it answered.
     """
 
-    context: Any
+    context: Tree
     expert: Int[Array, ""]
-    answer: Any
+    answer: Array
 
 
 @runtime_checkable
 class Expert(Protocol):
     """A law of answers in a context, pi(answer | c)."""
 
-    def sample(self, key: PRNGKeyArray, c: Any, /) -> Array:
+    def sample(self, key: PRNGKeyArray, c: Tree, /) -> Array:
         """One answer in the context c."""
         ...
 
-    def log_prob(self, answer: Array, c: Any, /) -> Float[Array, ""]:
+    def log_prob(self, answer: Array, c: Tree, /) -> Float[Array, ""]:
         """log pi(answer | c)."""
         ...
 
@@ -62,12 +63,12 @@ class Labels(eqx.Module):
         c -> logits [y], such as a module of `equinox.nn`.
     """
 
-    network: Callable[[Any], Float[Array, " y"]]
+    network: Callable[[Tree], Float[Array, " y"]]
 
-    def __init__(self, network: Callable[[Any], Float[Array, " y"]]):
+    def __init__(self, network: Callable[[Tree], Float[Array, " y"]]):
         self.network = _validate.function("network", network, "equinox.nn.Linear(4, 3, key=key)")
 
-    def log_answers(self, c: Any) -> Float[Array, " y"]:
+    def log_answers(self, c: Tree) -> Float[Array, " y"]:
         """log pi(label | c) of every label.
 
         Parameters
@@ -81,10 +82,10 @@ class Labels(eqx.Module):
         """
         return jax.nn.log_softmax(self.network(c))
 
-    def sample(self, key: PRNGKeyArray, c: Any) -> Int[Array, ""]:
+    def sample(self, key: PRNGKeyArray, c: Tree) -> Int[Array, ""]:
         return jax.random.categorical(key, self.network(c))
 
-    def log_prob(self, answer: Int[Array, ""], c: Any) -> Float[Array, ""]:
+    def log_prob(self, answer: Int[Array, ""], c: Tree) -> Float[Array, ""]:
         return self.log_answers(c)[answer]
 
 
@@ -99,18 +100,18 @@ class Numbers(eqx.Module):
         Where the standard deviation starts; it is learnt as its logarithm.
     """
 
-    network: Callable[[Any], Float[Array, "*y"]]
+    network: Callable[[Tree], Float[Array, "*y"]]
     log_std: Float[Array, ""]
 
-    def __init__(self, network: Callable[[Any], Float[Array, "*y"]], std: ArrayLike = 1.0):
+    def __init__(self, network: Callable[[Tree], Float[Array, "*y"]], std: ArrayLike = 1.0):
         self.network = _validate.function("network", network, "equinox.nn.Linear(4, 1, key=key)")
         self.log_std = jnp.log(_arrays.positive("std", std))
 
-    def sample(self, key: PRNGKeyArray, c: Any) -> Float[Array, "*y"]:
+    def sample(self, key: PRNGKeyArray, c: Tree) -> Float[Array, "*y"]:
         mean = self.network(c)
         return mean + jnp.exp(self.log_std) * jax.random.normal(key, mean.shape, mean.dtype)
 
-    def log_prob(self, answer: Float[Array, "*y"], c: Any) -> Float[Array, ""]:
+    def log_prob(self, answer: Float[Array, "*y"], c: Tree) -> Float[Array, ""]:
         return jnp.sum(jax.scipy.stats.norm.logpdf(answer, self.network(c), jnp.exp(self.log_std)))
 
 
@@ -134,16 +135,16 @@ class Mixture(eqx.Module):
         If an expert lacks a method, or the gate has not a logit for each of them.
     """
 
-    gate: Callable[[Any], Float[Array, " k"]]
-    experts: tuple[Any, ...]  # Expert; Labels for log_answers
-    contexts: Callable[[PRNGKeyArray], Any] = eqx.field(static=True)
+    gate: Callable[[Tree], Float[Array, " k"]]
+    experts: tuple[Expert, ...]
+    contexts: Source = eqx.field(static=True)
     repeats: int = eqx.field(static=True)
 
     def __init__(
         self,
-        gate: Callable[[Any], Float[Array, " k"]],
+        gate: Callable[[Tree], Float[Array, " k"]],
         experts: Sequence[Expert],
-        contexts: Callable[[PRNGKeyArray], Any],
+        contexts: Source,
         repeats: int = 1,
     ):
         self.gate = _validate.function("gate", gate, "equinox.nn.Linear(4, 2, key=key)")
@@ -162,7 +163,7 @@ class Mixture(eqx.Module):
                 f" {shape}"
             )
 
-    def draw(self, key: PRNGKeyArray, n: int) -> tuple[Any, PRNGKeyArray]:
+    def draw(self, key: PRNGKeyArray, n: int) -> tuple[Tree, PRNGKeyArray]:
         where, which = jax.random.split(key)
         return draw_contexts(self.contexts, where, n, self.repeats), jax.random.split(which, n)
 
@@ -170,14 +171,14 @@ class Mixture(eqx.Module):
         where, which = jax.random.split(key)
         return self.push((self.contexts(where), which))
 
-    def push(self, xi: tuple[Any, PRNGKeyArray]) -> ExpertAnswer:
+    def push(self, xi: tuple[Tree, PRNGKeyArray]) -> ExpertAnswer:
         context, key = xi
         which, what = jax.random.split(key)
         expert = jax.random.categorical(which, self.gate(visible(context)))
         each = [e.sample(what, visible(context)) for e in self.experts]
         return ExpertAnswer(context, expert, jnp.stack(each)[expert])
 
-    def log_gate(self, context: Any) -> Float[Array, " k"]:
+    def log_gate(self, context: Tree) -> Float[Array, " k"]:
         """log alpha(k | c) of every expert.
 
         Parameters
@@ -210,7 +211,7 @@ class Mixture(eqx.Module):
     def log_prob(self, theta: ExpertAnswer) -> Float[Array, ""]:
         return self.log_joint(Answer(theta.context, theta.answer))[theta.expert]
 
-    def log_answers(self, context: Any) -> Float[Array, " y"]:
+    def log_answers(self, context: Tree) -> Float[Array, " y"]:
         """log P(label | c) of every label, for experts that are `Labels`.
 
         Parameters
@@ -222,7 +223,8 @@ class Mixture(eqx.Module):
         -------
         array [y]
         """
-        each = jnp.stack([e.log_answers(visible(context)) for e in self.experts])
+        experts = cast("tuple[Labels, ...]", self.experts)
+        each = jnp.stack([e.log_answers(visible(context)) for e in experts])
         return jax.nn.logsumexp(self.log_gate(context)[:, None] + each, axis=0)
 
     def move(self, updates: "Mixture") -> tuple["Mixture", Int[Array, ""]]:

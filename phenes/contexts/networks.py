@@ -1,7 +1,6 @@
 """Small modules to stand behind a policy, beside those of equinox.nn."""
 
 from collections.abc import Callable
-from typing import Any
 
 import equinox as eqx
 import jax
@@ -9,6 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, ArrayLike, Float
 
 from phenes import _arrays, _validate
+from phenes.protocols import Tree
 
 LOWEST = -60.0  # least log alpha: exp(-60) does not underflow in single precision
 
@@ -47,7 +47,7 @@ class Constant(eqx.Module):
     def __init__(self, value: ArrayLike):
         self.value = _arrays.as_float("value", value)
 
-    def __call__(self, c: Any) -> Float[Array, "*k"]:
+    def __call__(self, c: Tree) -> Float[Array, "*k"]:
         return self.value
 
 
@@ -65,13 +65,13 @@ class Concentrated(eqx.Module):
         The sum of alpha, positive.
     """
 
-    network: Callable[[Any], Float[Array, " k"]]
+    network: Callable[[Tree], Float[Array, " k"]]
     total: float = eqx.field(static=True)
 
-    def __init__(self, network: Callable[[Any], Float[Array, " k"]], total: float):
+    def __init__(self, network: Callable[[Tree], Float[Array, " k"]], total: float):
         self.network = _validate.function("network", network, "equinox.nn.Linear(4, 3, key=key)")
         _arrays.positive("total", total)
         self.total = float(total)
 
-    def __call__(self, c: Any) -> Float[Array, " k"]:
+    def __call__(self, c: Tree) -> Float[Array, " k"]:
         return jnp.maximum(jnp.log(self.total) + jax.nn.log_softmax(self.network(c)), LOWEST)

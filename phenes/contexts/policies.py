@@ -5,7 +5,7 @@ weights are searched.
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple, Protocol
 
 import equinox as eqx
 import jax
@@ -14,7 +14,8 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from phenes import _validate
-from phenes.contexts.source import Answer, check_source, draw_contexts, visible
+from phenes.contexts.source import Answer, Source, check_source, draw_contexts, visible
+from phenes.protocols import Tree
 from phenes.search.dirichlet import Dirichlet
 
 
@@ -29,7 +30,7 @@ class AnswerLogits(NamedTuple):
         log-probabilities of the k answers.
     """
 
-    context: Any
+    context: Tree
     log_probs: Float[Array, " k"]
 
 
@@ -46,14 +47,14 @@ class DirichletPolicy(eqx.Module):
         How many individuals in a row get the same context.
     """
 
-    log_alpha: Callable[[Any], Float[Array, " k"]]
-    contexts: Callable[[PRNGKeyArray], Any] = eqx.field(static=True)
+    log_alpha: Callable[[Tree], Float[Array, " k"]]
+    contexts: Source = eqx.field(static=True)
     repeats: int = eqx.field(static=True)
 
     def __init__(
         self,
-        log_alpha: Callable[[Any], Float[Array, " k"]],
-        contexts: Callable[[PRNGKeyArray], Any],
+        log_alpha: Callable[[Tree], Float[Array, " k"]],
+        contexts: Source,
         repeats: int = 1,
     ):
         self.log_alpha = _validate.function(
@@ -61,7 +62,7 @@ class DirichletPolicy(eqx.Module):
         )
         self.contexts, self.repeats = check_source(contexts), _validate.count("repeats", repeats)
 
-    def of(self, context: Any) -> Dirichlet:
+    def of(self, context: Tree) -> Dirichlet:
         """The law of the answers' probabilities in one context.
 
         Parameters
@@ -75,7 +76,7 @@ class DirichletPolicy(eqx.Module):
         """
         return Dirichlet(jnp.exp(self.log_alpha(visible(context))))
 
-    def draw(self, key: PRNGKeyArray, n: int) -> tuple[Any, PRNGKeyArray]:
+    def draw(self, key: PRNGKeyArray, n: int) -> tuple[Tree, PRNGKeyArray]:
         where, which = jax.random.split(key)
         return draw_contexts(self.contexts, where, n, self.repeats), jax.random.split(which, n)
 
@@ -83,7 +84,7 @@ class DirichletPolicy(eqx.Module):
         where, which = jax.random.split(key)
         return self.push((self.contexts(where), which))
 
-    def push(self, xi: tuple[Any, PRNGKeyArray]) -> AnswerLogits:
+    def push(self, xi: tuple[Tree, PRNGKeyArray]) -> AnswerLogits:
         context, key = xi
         return AnswerLogits(context, self.of(context).push(key))
 
@@ -97,7 +98,7 @@ class DirichletPolicy(eqx.Module):
     def log_prob(self, theta: AnswerLogits) -> Float[Array, ""]:
         return self.of(theta.context).log_prob(theta.log_probs)
 
-    def log_answers(self, context: Any) -> Float[Array, " k"]:
+    def log_answers(self, context: Tree) -> Float[Array, " k"]:
         """log P(answer | c) = log alpha - log sum alpha of every answer.
 
         Parameters
@@ -139,10 +140,18 @@ class Draw(eqx.Module):
         return AnswerPosterior(x.context, Dirichlet(alpha.at[x.answer].add(1.0)))
 
 
+class HasLogAnswers(Protocol):
+    """A law of finitely many answers in a context."""
+
+    def log_answers(self, context: Tree, /) -> Float[Array, " k"]:
+        """log P(answer | c) of every answer."""
+        ...
+
+
 class AnswerMarginal(eqx.Module):
     """P(x | c), for every law of answers that has `log_answers`."""
 
-    q: Any
+    q: HasLogAnswers
 
     def log_prob(self, x: Answer) -> Float[Array, ""]:
         return self.q.log_answers(x.context)[x.answer]
@@ -151,7 +160,7 @@ class AnswerMarginal(eqx.Module):
 class AnswerPosterior(eqx.Module):
     """The posterior of theta given the answer: one count more for it."""
 
-    context: Any
+    context: Tree
     law: Dirichlet
 
     def sample(self, key: PRNGKeyArray) -> AnswerLogits:
@@ -174,20 +183,20 @@ class NetworkPolicy(eqx.Module):
         key -> context, such as `Cases`.
     """
 
-    logits: Callable[[Float[Array, " d"], Any], Float[Array, " k"]] = eqx.field(static=True)
-    contexts: Callable[[PRNGKeyArray], Any] = eqx.field(static=True)
+    logits: Callable[[Float[Array, " d"], Tree], Float[Array, " k"]] = eqx.field(static=True)
+    contexts: Source = eqx.field(static=True)
 
     def __init__(
         self,
-        logits: Callable[[Float[Array, " d"], Any], Float[Array, " k"]],
-        contexts: Callable[[PRNGKeyArray], Any],
+        logits: Callable[[Float[Array, " d"], Tree], Float[Array, " k"]],
+        contexts: Source,
     ):
         self.logits = _validate.function(
             "logits", logits, "lambda theta, c: theta.reshape(3, 4) @ c"
         )
         self.contexts = check_source(contexts)
 
-    def log_answers(self, theta: Float[Array, " d"], context: Any) -> Float[Array, " k"]:
+    def log_answers(self, theta: Float[Array, " d"], context: Tree) -> Float[Array, " k"]:
         """log p_theta(answer | c) of every answer.
 
         Parameters
@@ -212,7 +221,9 @@ class NetworkPolicy(eqx.Module):
         return self.log_answers(theta, x.context)[x.answer]
 
 
-def flatten(network: Any) -> tuple[Float[Array, " d"], Callable[[Float[Array, " d"], Any], Array]]:
+def flatten(
+    network: Callable[[Tree], Float[Array, " k"]],
+) -> tuple[Float[Array, " d"], Callable[[Float[Array, " d"], Tree], Array]]:
     """The weights of an equinox module as one vector, and the module as a function of it.
 
     Parameters

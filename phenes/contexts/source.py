@@ -1,13 +1,17 @@
 """Where contexts come from, what of them a policy may see, and the form of an answer."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from phenes import _arrays, _validate
+from phenes.protocols import Tree
+
+Source: TypeAlias = Callable[[PRNGKeyArray], Tree]
+"""key to a context."""
 
 
 class Case(NamedTuple):
@@ -21,8 +25,8 @@ class Case(NamedTuple):
         For f alone: the correct label, a price, which expert is awake.
     """
 
-    c: Any
-    hidden: Any
+    c: Tree
+    hidden: Tree
 
 
 class Answer(NamedTuple):
@@ -36,8 +40,8 @@ class Answer(NamedTuple):
         The answer: a label, a number or a vector.
     """
 
-    context: Any
-    answer: Any
+    context: Tree
+    answer: Array
 
 
 class Cases:
@@ -67,7 +71,7 @@ class Cases:
     (3,)
     """
 
-    def __init__(self, c: Any, hidden: Any = None):
+    def __init__(self, c: Tree, hidden: Tree = None):
         self.rows = jax.tree.map(lambda leaf: _arrays.as_float("c", leaf), c)
         sizes = {leaf.shape[:1] for leaf in jax.tree.leaves(self.rows)}
         if len(sizes) != 1 or sizes <= {(), (0,)}:
@@ -83,12 +87,12 @@ class Cases:
                 )
             self.rows = Case(self.rows, hidden)
 
-    def __call__(self, key: PRNGKeyArray) -> Any:
+    def __call__(self, key: PRNGKeyArray) -> Tree:
         i = jax.random.randint(key, (), 0, self.size)
         return jax.tree.map(lambda leaf: leaf[i], self.rows)
 
 
-def visible(context: Any) -> Any:
+def visible(context: Tree) -> Tree:
     """The part of a context that a policy may look at.
 
     Parameters
@@ -121,7 +125,7 @@ def is_correct(x: Answer) -> Float[Array, ""]:
     return (x.answer == label.astype(jnp.result_type(x.answer))).astype(label.dtype)
 
 
-def check_source(contexts: Any) -> Callable[[PRNGKeyArray], Any]:
+def check_source(contexts: Source) -> Source:
     """`contexts`, which must draw floating-point arrays."""
     _validate.function("contexts", contexts, "phenes.contexts.Cases(rows)")
     kinds = {
@@ -135,9 +139,7 @@ def check_source(contexts: Any) -> Callable[[PRNGKeyArray], Any]:
     return contexts
 
 
-def draw_contexts(
-    contexts: Callable[[PRNGKeyArray], Any], key: PRNGKeyArray, n: int, repeats: int
-) -> Any:
+def draw_contexts(contexts: Source, key: PRNGKeyArray, n: int, repeats: int) -> Tree:
     """n contexts, each `repeats` times in a row: individuals are compared within a context."""
     if n % repeats:
         raise ValueError(

@@ -13,7 +13,7 @@ mean and the phenotype its smaller variance (docs/parts/weightings.md).
 """
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Protocol, TypeVar, cast
 
 import equinox as eqx
 import jax
@@ -31,13 +31,17 @@ from phenes.protocols import (
     InputLaw,
     LearningEstimator,
     Observer,
+    Optimiser,
     SearchLaw,
+    Tree,
 )
 from phenes.strategy import Strategy, es
 from phenes.weightings import Weighting
 
 # P leaves at least this much to the other answers: one that was surer and wrong counts -999
 LEAST_DOUBT = 1e-3
+
+Part = TypeVar("Part", bound=Callable[..., object])
 
 
 class ContextWeights(Protocol):
@@ -153,7 +157,7 @@ class Belief(eqx.Module):
         return _belief(p, q, batch, self.doubt)
 
 
-def _belief(p: InputLaw, q: SearchLaw, batch: Batch, doubt: Any) -> Float[Array, " n"]:
+def _belief(p: InputLaw, q: SearchLaw, batch: Batch, doubt: ArrayLike) -> Float[Array, " n"]:
     P = jnp.exp(_log_answer(p, q, batch))
     return raw((batch.f - P) / jnp.maximum(1 - P, doubt))
 
@@ -182,15 +186,15 @@ class Baseline(eqx.Module):
         Optimiser of the least squares.
     """
 
-    model: Callable[[Any], Float[Array, ""]]
+    model: Callable[[Tree], Float[Array, ""]]
     optimiser: optax.GradientTransformation = eqx.field(static=True)
-    state: Any
+    state: Tree
 
     def __init__(
-        self, model: Callable[[Any], Float[Array, ""]], optimiser: optax.GradientTransformation
+        self, model: Callable[[Tree], Float[Array, ""]], optimiser: optax.GradientTransformation
     ):
         self.model = _validate.function("model", model, "phenes.contexts.Table(jnp.zeros(10))")
-        if not hasattr(optimiser, "update"):
+        if not isinstance(optimiser, Optimiser):
             raise ValueError(
                 "optimiser must be an optax transformation such as optax.sgd(0.1), got"
                 f" {optimiser!r}"
@@ -226,8 +230,8 @@ class Weighed(eqx.Module):
         (p, q, batch) -> w [n], such as `belief` or a `Baseline`; it may learn too (`observe`).
     """
 
-    estimator: Any  # as given, or wrapped by _part
-    weights: Any
+    estimator: Estimator  # as given, or wrapped by _part
+    weights: ContextWeights
 
     def __init__(self, estimator: Estimator, weights: ContextWeights):
         self.estimator = _part(
@@ -242,7 +246,7 @@ class Weighed(eqx.Module):
 
     def step(
         self, p: InputLaw, q: SearchLaw, batch: Batch, w: Float[Array, " n"]
-    ) -> "tuple[Any, Weighed]":
+    ) -> "tuple[Family, Weighed]":
         """The gradient with what both parts knew before this generation, and both after it."""
         estimator, weights = self.estimator, self.weights
         w = weights(p, q, batch)
@@ -254,13 +258,14 @@ class Weighed(eqx.Module):
             weights = weights.observe(p, q, batch)
         return g, eqx.tree_at(lambda e: (e.estimator, e.weights), self, (estimator, weights))
 
-    def __call__(self, p: InputLaw, q: SearchLaw, batch: Batch, w: Float[Array, " n"]) -> Any:
+    def __call__(self, p: InputLaw, q: SearchLaw, batch: Batch, w: Float[Array, " n"]) -> Family:
         return self.estimator(p, q, batch, self.weights(p, q, batch))
 
 
-def _part(part: Any) -> Any:
+def _part(part: Part) -> Part:
     """Modules as they are, plain functions as structure: a state that holds them leaves `jit`."""
-    return part if isinstance(part, eqx.Module) else jax.tree_util.Partial(part)
+    kept = part if isinstance(part, eqx.Module) else jax.tree_util.Partial(part)
+    return cast(Part, kept)
 
 
 def learner(

@@ -17,9 +17,11 @@ import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 # nodes of Gauss-Hermite along each axis: errors below 1e-10 on these functions
 NODES = {1: 96, 2: 64, 3: 32}
@@ -102,7 +104,7 @@ class RobustProblem:
         """
         return -self(x)
 
-    def robust_value(self, theta: Any) -> Any:
+    def robust_value(self, theta: npt.ArrayLike) -> np.ndarray:
         """E f at theta by product quadrature, with an error below 1e-8.
 
         Parameters
@@ -123,7 +125,7 @@ class RobustProblem:
         values = [self._expected(one) for one in theta.reshape(-1, self.dim)]
         return np.array(values).reshape(theta.shape[:-1])[()]
 
-    def regret(self, theta: Any) -> Any:
+    def regret(self, theta: npt.ArrayLike) -> np.ndarray:
         """How far E f stays below the best.
 
         Parameters
@@ -175,19 +177,19 @@ def _legendre(n: int) -> tuple[np.ndarray, np.ndarray]:
     return np.polynomial.legendre.leggauss(n)
 
 
-def _sine(xp: Any, x: Any) -> Any:
+def _sine(xp: ModuleType, x: Any) -> Any:
     return xp.sin(5 * math.pi * x**2) + 0.5 * x
 
 
 PEAKS = ((0.2, 0.2, 0.2, 0.5), (0.8, 0.2, 0.1, 0.7), (0.5, 0.7, 0.1, 0.7))  # centre, width, height
 
 
-def _mixture(xp: Any, x: Any, y: Any) -> Any:
+def _mixture(xp: ModuleType, x: Any, y: Any) -> Any:
     """sum_i a_i exp(-|x - c_i|^2 / (2 s_i^2))."""
     return sum(a * xp.exp(-((x - c) ** 2 + (y - d) ** 2) / (2 * s**2)) for c, d, s, a in PEAKS)
 
 
-def _polynomial(xp: Any, x: Any, y: Any) -> Any:
+def _polynomial(xp: ModuleType, x: Any, y: Any) -> Any:
     """The negative of Bertsimas, Nohadani and Teo's polynomial of degree 6."""
     in_x = x * (6.2 + x * (-4.7 + x * (-6.4 + x * (21.2 + x * (-12.2 + 2 * x)))))
     in_y = y * (-10 + y * (56.9 + y * (-74.8 + y * (43.3 + y * (-11 + y)))))
@@ -203,7 +205,7 @@ HARTMANN = (
 )
 
 
-def _hartmann(xp: Any, *x: Any) -> Any:
+def _hartmann(xp: ModuleType, *x: Any) -> Any:
     """sum_i a_i exp(-sum_j A_ij (x_j - P_ij)^2)."""
     return sum(
         a * xp.exp(-sum(rate * (c - p) ** 2 for c, (rate, p) in zip(x, terms, strict=True)))
@@ -233,7 +235,7 @@ BELLS = (
 )
 
 
-def _bells(xp: Any, x: Any) -> Any:
+def _bells(xp: ModuleType, x: Any) -> Any:
     """sum_i a_i exp(-(x - c_i)^2 / (2 l_i^2)).
 
     A function of the spaces of two kernels (Assael, Wang and de Freitas, 2014).

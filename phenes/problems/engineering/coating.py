@@ -16,6 +16,7 @@ layers of a material, with a fifth of it for each layer by itself.
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from phenes.problems.engineering.data import (
     NOMINAL_COATING,
@@ -59,7 +60,7 @@ def transmission(thickness: Any, wave: Any) -> tuple[Any, Any]:
     return 4 * AIR * SUBSTRATE / plus, minus / plus
 
 
-def spectrum(x: Any, waves: Any) -> Any:
+def spectrum(x: Any, waves: npt.ArrayLike) -> Any:
     """R [..., m] at m wavelengths in nm."""
     xp = x.__array_namespace__()
     return transmission(xp.exp(x)[..., None, :], xp.asarray(waves))[1]
@@ -94,7 +95,7 @@ def simulate(x: Any) -> Readings:
     return Readings(-penalty, passes, penalty)
 
 
-def _design(x: Any) -> np.ndarray:
+def _design(x: npt.ArrayLike) -> np.ndarray:
     return np.exp(x)
 
 

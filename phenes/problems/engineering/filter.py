@@ -10,6 +10,7 @@ nominal values and fails more often than one filter in four.
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from phenes.problems.engineering.problem import EngineeringProblem, Readings
 
@@ -19,7 +20,7 @@ TOLERANCE = 0.15
 MINIMAX = (1.628, 1.090, 1.628)  # H, F, H
 
 
-def insertion_loss(values: Any, w: Any) -> Any:
+def insertion_loss(values: Any, w: float | np.ndarray) -> Any:
     """Insertion loss in dB [...] at one frequency w, for L1, C, L2 along the last axis.
 
     As an amplitude it is |A + B + C + D| / 2 of the chain matrix, with unit terminations.
@@ -47,7 +48,7 @@ def simulate(x: Any) -> Readings:
     return Readings(good.astype(x.dtype), good, over)
 
 
-def _design(x: Any) -> np.ndarray:
+def _design(x: npt.ArrayLike) -> np.ndarray:
     return np.exp(x)
 
 

@@ -14,6 +14,7 @@ import functools
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from phenes.problems.engineering.problem import EngineeringProblem, Readings
 
@@ -49,19 +50,19 @@ class Flight(NamedTuple):
     closest: np.ndarray
 
 
-def closest(x: Any) -> np.ndarray:
+def closest(x: npt.ArrayLike) -> np.ndarray:
     """Smallest distance to the target [...] for angle (degrees) and speed along the last axis."""
     x = np.asarray(x, float)
     flat = x.reshape(-1, 2)
     return _blocks(flat).reshape(x.shape[:-1])
 
 
-def simulate(x: Any) -> Readings:
+def simulate(x: npt.ArrayLike) -> Readings:
     near = closest(x)
     return Readings(-np.log10(near + FUEL * np.asarray(x)[..., 1]), near <= NEAR, near)
 
 
-def flights(x: Any) -> Flight:
+def flights(x: npt.ArrayLike) -> Flight:
     """The paths of n launches [n, 2], for pictures."""
     import jax
 
@@ -205,7 +206,7 @@ def _paths() -> Any:
     return jax.jit(fly)
 
 
-def _design(x: Any) -> np.ndarray:
+def _design(x: npt.ArrayLike) -> np.ndarray:
     return np.asarray(x)
 
 

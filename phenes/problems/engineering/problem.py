@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 DRAWS = 20_000
 SEED = 20_260_101  # seed of the fresh draws by which designs are judged; no search uses it
@@ -90,7 +91,7 @@ class EngineeringProblem:
     name: str
     simulate: Callable[[Any], Readings]
     unit: str
-    design: Callable[[Any], Any]
+    design: Callable[[npt.ArrayLike], np.ndarray]
     noise: np.ndarray
     x0: np.ndarray
     sigma0: np.ndarray
@@ -149,7 +150,7 @@ class EngineeringProblem:
         """
         return -self(x)
 
-    def realise(self, theta: Any, n: int, rng: np.random.Generator) -> np.ndarray:
+    def realise(self, theta: npt.ArrayLike, n: int, rng: np.random.Generator) -> np.ndarray:
         """Draw builds.
 
         Parameters
@@ -165,13 +166,13 @@ class EngineeringProblem:
         -------
         array [n, d]
         """
-        theta = self._checked("theta", theta)
+        centre = self._checked("theta", theta)
         z = rng.standard_normal((n, self.dim))
         if self.noise.ndim == 1:
-            return theta + z * self.noise
-        return theta + z @ np.linalg.cholesky(self.noise).T
+            return centre + z * self.noise
+        return centre + z @ np.linalg.cholesky(self.noise).T
 
-    def assess(self, theta: Any, draws: int = DRAWS, seed: int = SEED) -> Assessment:
+    def assess(self, theta: npt.ArrayLike, draws: int = DRAWS, seed: int = SEED) -> Assessment:
         """Judge a design by fresh builds, with the same errors for every design.
 
         Parameters

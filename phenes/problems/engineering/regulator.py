@@ -13,9 +13,10 @@ W = 0 is the usual regulator. Errors make a state that is still large dear, and 
 have to be chosen with that in mind.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from phenes.problems.engineering.problem import EngineeringProblem, Readings
 
@@ -43,7 +44,7 @@ class Motion(NamedTuple):
     torque: np.ndarray
 
 
-def motion(x: Any) -> Motion:
+def motion(x: npt.ArrayLike) -> Motion:
     """Motion under gains x [..., 30]: those of the first step, of the second, and so on."""
     x = np.asarray(x, float)
     gains = x.reshape(*x.shape[:-1], STEPS, 1, 2)
@@ -57,7 +58,7 @@ def motion(x: Any) -> Motion:
     return Motion(np.stack(states, axis=-2), np.stack(torques, axis=-1))
 
 
-def cost(x: Any) -> np.ndarray:
+def cost(x: npt.ArrayLike) -> np.ndarray:
     """sum_t s'Qs + R u^2, over both pushes [...]."""
     state, torque = motion(x)
     return np.einsum("...ptk,kl,...ptl->...", state, Q, state) + R * np.sum(
@@ -65,7 +66,7 @@ def cost(x: Any) -> np.ndarray:
     )
 
 
-def expected_cost(theta: Any, errors: Any = ERRORS) -> float:
+def expected_cost(theta: npt.ArrayLike, errors: npt.ArrayLike = ERRORS) -> float:
     """Exact E cost of intended gains [30], by backward recursion of the cost-to-go matrix."""
     p, w = Q, np.diag(np.asarray(errors, float) ** 2)
     for k in np.asarray(theta, float).reshape(STEPS, 2)[::-1]:
@@ -73,7 +74,7 @@ def expected_cost(theta: Any, errors: Any = ERRORS) -> float:
     return float(np.trace(p))
 
 
-def best_gains(errors: Any = ERRORS) -> np.ndarray:
+def best_gains(errors: npt.ArrayLike = ERRORS) -> np.ndarray:
     """The gains [30] with the least expected cost; errors of zero give the usual regulator."""
     p, w, gains = Q, np.diag(np.asarray(errors, float) ** 2), []
     for _ in range(STEPS):
@@ -94,12 +95,12 @@ NOMINAL, ROBUST = best_gains(np.zeros(2)), best_gains()
 LIMIT = 1.5 * expected_cost(NOMINAL, np.zeros(2))
 
 
-def simulate(x: Any) -> Readings:
+def simulate(x: npt.ArrayLike) -> Readings:
     each = cost(x)
     return Readings(-each, each <= LIMIT, each)
 
 
-def _design(x: Any) -> np.ndarray:
+def _design(x: npt.ArrayLike) -> np.ndarray:
     return np.asarray(x).reshape(*np.shape(x)[:-1], STEPS, 2)
 
 
