@@ -398,14 +398,14 @@ def chosen(pairs):
 # Monte Carlo takes most of the time. In `make test` it is done for a family of each shape and a
 # noise of each kind of closed form; CI runs `make laws`, which has all pairs, whenever the
 # mathematics has changed. What is exact (identities, enumeration, oracles) is not left to it.
-MEAN = {
+MONTE_CARLO = {
     *("full-full", "isotropic-scalar", "diagonal-student-t", "diagonal-uniform", "repeated-full"),
     *("full-heteroscedastic", "full-custom"),  # without a marginal
     *("dirichlet-multinomial", "gamma-poisson", "gamma-exponential", "gate-experts"),
 }
-assert {pair.name for pair in PAIRS} >= MEAN
+assert {pair.name for pair in PAIRS} >= MONTE_CARLO
 
 
 def in_the_mean(pairs):
-    """All of them in `make laws`, those of MEAN in `make test`."""
-    return [pair for pair in pairs if WHOLE or pair.name in MEAN]
+    """All of them in `make laws`, those of MONTE_CARLO in `make test`."""
+    return [pair for pair in pairs if WHOLE or pair.name in MONTE_CARLO]
