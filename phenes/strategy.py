@@ -289,6 +289,8 @@ def _is_optimiser(given: object) -> bool:
 
 
 def _schedule(std: float | Schedule | None) -> Schedule | None:
+    if isinstance(std, type):
+        raise ValueError(f"std must be a positive number or a schedule, got {std!r}")
     if std is None or callable(std):
         return std
     _arrays.positive("std", std)

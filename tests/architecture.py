@@ -201,7 +201,7 @@ def nested(tree: dict[str, str]) -> list[Use]:
         for by, source in tree.items()
         for node in ast.walk(ast.parse(source))
         if isinstance(node, ast.IfExp)
-        if any(isinstance(part, ast.IfExp) for part in (node.test, node.body, node.orelse))
+        if any(isinstance(part, ast.IfExp) for part in ast.walk(node) if part is not node)
     ]
 
 

@@ -160,6 +160,10 @@ CASES = {
         lambda: make(popsize=10.5),
         "popsize must be a whole number of at least 1, got 10.5",
     ),
+    "std a class": (
+        lambda: make(std=phenes.inputs.GaussianNoise),
+        "std must be a positive number or a schedule, got <class",
+    ),
     "popsize true": (lambda: make(popsize=True), "popsize must be a whole number"),
     "popsize odd": (
         lambda: make(popsize=11, mirrored=True),

@@ -113,11 +113,9 @@ def _headline(result: Answer) -> str:
 
 
 def _at_x(result: Answer) -> str:
-    return (
-        f"{result.verified} evaluation{'s' if result.verified > 1 else ''} at x"
-        if result.verified
-        else ""
-    )
+    if not result.verified:
+        return ""
+    return f"{result.verified} evaluation{'s' if result.verified > 1 else ''} at x"
 
 
 def figure_of_curve(run: dict[str, Any]) -> Figure:

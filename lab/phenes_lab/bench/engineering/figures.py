@@ -64,9 +64,8 @@ def _panel(ax: Axes, results: EngineeringResults, problem: str) -> None:
     for name in searches:
         runs, library = results.runs[problem][name], name.split("-")[0]
         ours = name == OURS
-        style = (
-            "-" if "-" not in name else LINES["lra" if "lra" in name else name.rsplit("-", 1)[1]]
-        )
+        variant = "lra" if "lra" in name else name.rsplit("-", 1)[-1]
+        style = LINES[variant] if "-" in name else "-"
         n, (low, middle, high) = (
             np.median(runs.evaluations, axis=0),
             np.quantile(runs.means, [0.25, 0.5, 0.75], axis=0),

@@ -62,7 +62,9 @@ class EngineeringSettings(Checked):
         return max(LEAST, round(self.scale * ENGINEERING[problem].budget))
 
     def runs(self, problem: str, contender: str) -> int:
-        return 1 if CONTENDERS[contender].fixed else self.seeds * (2 if problem == TWICE else 1)
+        if CONTENDERS[contender].fixed:
+            return 1
+        return self.seeds * (2 if problem == TWICE else 1)
 
     def grid(self, problem: str) -> np.ndarray:
         """Numbers of builds at which the recommended design is recorded; the last is all of
