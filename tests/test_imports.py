@@ -64,12 +64,12 @@ def test_names_that_are_not_there_are_refused():
 
 
 def test_import_adds_less_than_three_tenths_of_a_second():
-    """Median of three fresh interpreters: phenes on top of jax, equinox and optax."""
+    """Median of five fresh interpreters: phenes on top of jax, equinox and optax."""
     code = (
         "import json, time, jax, equinox, optax; start = time.process_time(); import phenes;"
         " print(json.dumps(time.process_time() - start))"
     )
-    assert statistics.median(fresh(code) for _ in range(3)) < 0.3
+    assert statistics.median(fresh(code) for _ in range(5)) < 0.3
 
 
 def test_import_sets_no_global_flags():

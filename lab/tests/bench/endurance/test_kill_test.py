@@ -29,7 +29,8 @@ def test_a_run_survives(tmp_path):
     assert (summary["benchmark"], summary["survived"]) == ("survive", True)
     assert tables.table(done).row_count == 1
     again = rounds.run(settings, tmp_path, resume=True).results
-    assert [(r.kills, r.same) for r in again] == [(r.kills, r.same) for r in done]
+    # all but what was kept for the judgement, which is not written
+    assert [repr(r) for r in again] == [repr(r) for r in done], "read back, and nobody killed again"
 
 
 def test_the_judge_sees_what_was_evaluated_again(tmp_path):
