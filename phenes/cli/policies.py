@@ -13,6 +13,7 @@ from phenes.plots import rl as pictures
 from phenes.plots.rl import ABREAST, Level, Map
 from phenes.rl.tabular import Environment, load
 from phenes.rl.training import Trained
+from phenes.watch.snapshot import plain
 
 EPISODES = 100  # episodes by which a network is evaluated at the end
 GAP = "    "  # between maps that stand side by side
@@ -35,7 +36,7 @@ def report(
     else:
         policy = np.argmax(trained.probabilities, axis=1)
         text = f"{arrows(environment, policy)}\n\n{table_summary(trained)}"
-        result |= {**_score(trained), "policy": policy.tolist()}
+        result |= {**plain(vars(trained.score)), "policy": policy.tolist()}
         result |= {"actions": list(environment.actions)}
     lines = [text, f"The picture is {drawn}, the policy {saved}."]
     result |= {"picture": str(drawn), "file": str(saved)}
@@ -146,14 +147,6 @@ def as_json(trained: Trained) -> dict[str, Any]:
         "population": float(curve.mean[-1]) if curve.generations else None,
         "failed": int(curve.failed.sum()),
         "value": trained.about["value"],
-    }
-
-
-def _score(trained: Trained) -> dict[str, Any]:
-    """JSON has no word for infinity."""
-    return {
-        name: None if isinstance(v, float) and not math.isfinite(v) else v
-        for name, v in vars(trained.score).items()
     }
 
 

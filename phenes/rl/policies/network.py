@@ -1,10 +1,18 @@
-"""The network that most policies are: fully connected, tanh, Xavier initialisation."""
+"""The network that most policies are, and rows of the Jacobian d output / d theta of any network.
 
+A row of a fully connected network is, layer by layer, an outer product delta h' of what came back
+and what went in. Inner products of rows are then products of small numbers, (delta . delta') (h .
+h' + 1), and the matrix of all of them costs about as much as running the network. Any other module
+gets its rows written down.
+"""
+
+import functools
 from collections.abc import Callable, Sequence
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from phenes import _validate
@@ -64,3 +72,73 @@ def _xavier(key: PRNGKeyArray, inputs: int, outputs: int) -> eqx.nn.Linear:
     return eqx.tree_at(
         lambda m: (m.weight, m.bias), layer, (weight, jnp.zeros(outputs, weight.dtype))
     )
+
+
+class RowFeatures(eqx.Module):
+    """The rows themselves [rows, d]."""
+
+    rows: Float[Array, "rows d"]
+    layers: tuple[int, ...] = eqx.field(static=True)  # as `Policy.layers`
+
+    def dot(
+        self, other: "RowFeatures | Layered", scale: Float[Array, " arrays"] | None = None
+    ) -> Float[Array, "rows rows"]:
+        assert isinstance(other, RowFeatures)
+        mine = self.rows if scale is None else self.rows * scale[jnp.asarray(self.layers)][None]
+        return mine @ other.rows.T
+
+
+class Layered(eqx.Module):
+    """Rows of a layered network: delta [rows, out] and h [rows, in] of each layer."""
+
+    delta: tuple[Float[Array, "rows out"], ...]
+    h: tuple[Float[Array, "rows in"], ...]
+
+    def dot(
+        self, other: "RowFeatures | Layered", scale: Float[Array, " arrays"] | None = None
+    ) -> Float[Array, "rows rows"]:
+        """All inner products.
+
+        scale: of each parameter array (weight, bias, weight, bias, ...), J diag(scale) J'.
+        """
+        assert isinstance(other, Layered)
+        scales = [(1.0, 1.0)] * len(self.h) if scale is None else scale.reshape(-1, 2)
+        parts = zip(self.delta, self.h, other.delta, other.h, scales, strict=True)
+        products = [(d1 @ d2.T) * (w * (h1 @ h2.T) + b) for d1, h1, d2, h2, (w, b) in parts]
+        return functools.reduce(jnp.add, products)
+
+
+def of_mlp(net: MLP, obs: Float[Array, "r o"], L: Float[Array, "r k c"]) -> Layered:
+    """Rows c' J, the columns c of L of the first state, of the second, and so on."""
+    h, slopes = [obs], []
+    for layer in net.layers[:-1]:
+        z = h[-1] @ layer.weight.T + _bias(layer)
+        value, slope = jax.jvp(net.activation, (z,), (jnp.ones_like(z),))
+        h.append(value)
+        slopes.append(slope)
+    columns = L.shape[2]
+    delta = [jnp.swapaxes(L, 1, 2).reshape(-1, L.shape[1])]
+    for layer, slope in zip(net.layers[:0:-1], slopes[::-1], strict=True):
+        delta.append((delta[-1] @ layer.weight) * jnp.repeat(slope, columns, axis=0))
+    return Layered(tuple(delta[::-1]), tuple(jnp.repeat(value, columns, axis=0) for value in h))
+
+
+def _bias(layer: eqx.nn.Linear) -> Float[Array, "1 out"]:
+    assert layer.bias is not None  # MLP makes them
+    return layer.bias[None]
+
+
+def of_module(
+    output: Callable[[Float[Array, " d"], Float[Array, " o"]], Float[Array, " k"]],
+    theta: Float[Array, " d"],
+    obs: Float[Array, "r o"],
+    L: Float[Array, "r k c"],
+    layers: np.ndarray,
+) -> RowFeatures:
+    """Rows of the Jacobian for any output(theta, obs)."""
+
+    def one(obs, L):
+        back = jax.vjp(lambda theta: output(theta, obs), theta)[1]
+        return jax.vmap(lambda column: back(column)[0])(L.T)
+
+    return RowFeatures(jax.vmap(one)(obs, L).reshape(-1, theta.size), tuple(layers.tolist()))

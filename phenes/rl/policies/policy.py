@@ -13,9 +13,8 @@ from jaxtyping import Array, ArrayLike, Float, PRNGKeyArray
 
 from phenes import _validate
 from phenes.protocols import Tree
-from phenes.rl.policies.features import Layered, RowFeatures, of_mlp, of_module
 from phenes.rl.policies.heads import GaussianHead, Head, Softmax
-from phenes.rl.policies.network import MLP
+from phenes.rl.policies.network import MLP, Layered, RowFeatures, of_mlp, of_module
 from phenes.rl.policies.normalise import Normaliser
 
 if TYPE_CHECKING:

@@ -4,10 +4,14 @@ A `Problem` brings its law p, where the search starts, its strategy, and the rea
 is made of what the search found. The loop (`phenes.rl.training.loop`) knows nothing else of it.
 """
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
 
+import equinox as eqx
 import numpy as np
+from jax import lax
 
+from phenes.protocols import Tree
 from phenes.rl.curve import Curve, Report
 from phenes.rl.rollouts.backends import Workers
 from phenes.rl.rollouts.spaces import Action, Observation, Options
@@ -15,10 +19,11 @@ from phenes.rl.rollouts.spaces import Action, Observation, Options
 if TYPE_CHECKING:
     from gymnasium import Space
 
-__all__ = ["Advanced", "Problem", "Readout"]
+__all__ = ["Advanced", "Problem", "Readout", "scanned"]
 
 C = TypeVar("C")  # the carry
 A = TypeVar("A")  # the answer
+R = TypeVar("R")  # what is reported of a generation
 
 
 class Readout(Protocol):
@@ -58,6 +63,18 @@ class Advanced(NamedTuple, Generic[C]):
     carry: C
     reports: list[Report]
     looks: list[tuple[int, float]]
+
+
+def scanned(one: Callable[[C], tuple[C, R]], carry: C, n: int) -> tuple[C, R]:
+    """n times (carry) -> (carry, report) as one program; reports are stacked."""
+    first, rest = eqx.partition(carry, eqx.is_array)
+
+    def step(arrays: Tree, _: None) -> tuple[Tree, R]:
+        after, report = one(eqx.combine(arrays, rest))
+        return eqx.filter(after, eqx.is_array), report
+
+    last, reports = lax.scan(step, first, length=n)
+    return eqx.combine(last, rest), reports
 
 
 class Problem(Protocol[C, A]):

@@ -9,12 +9,10 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from phenes.protocols import Tree
 from phenes.rl.curve import Curve, Report
-from phenes.rl.problems import Advanced
+from phenes.rl.problems import Advanced, scanned
 from phenes.rl.rollouts.backends import Workers
 from phenes.rl.rollouts.spaces import Observation, Options
 from phenes.rl.tabular import evaluate, learners
@@ -161,14 +159,7 @@ def programs(given: ByValue, popsize: int, precision: str) -> Programs:
     table = given.table.limited(learners.horizon(given.table))
 
     def some(key: PRNGKeyArray, carry: Carry, n: int) -> tuple[Carry, tuple[Report, Array]]:
-        first, rest = eqx.partition(carry, eqx.is_array)
-
-        def one(arrays: Tree, _: None) -> tuple[Tree, tuple[Report, Array]]:
-            after, reported = _once(learner, key, eqx.combine(arrays, rest))
-            return eqx.filter(after, eqx.is_array), reported
-
-        last, reported = lax.scan(one, first, length=n)
-        return eqx.combine(last, rest), reported
+        return scanned(lambda carry: _once(learner, key, carry), carry, n)
 
     values = jax.vmap(lambda policy: evaluate.value(table, policy, table.limit))
     return Programs(learner, eqx.filter_jit(some), jax.jit(values))

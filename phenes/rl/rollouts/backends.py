@@ -8,9 +8,8 @@ from jaxtyping import Array, PRNGKeyArray
 
 from phenes.rl.rollouts import classic, physics, processes
 from phenes.rl.rollouts.compiled import Compiled
-from phenes.rl.rollouts.gym_stages import Loop, Vector
 from phenes.rl.rollouts.keys import ActingPolicy
-from phenes.rl.rollouts.python_envs import Host
+from phenes.rl.rollouts.python_envs import Host, Loop, Vector
 from phenes.rl.rollouts.spaces import Options, Spaces, Unwrapped, library, make, of
 from phenes.rl.rollouts.trajectory import Trajectory
 

@@ -123,11 +123,7 @@ def _loop(
     state = _each(lambda key: env.first(individual.initial(key), theta.dtype))(initial)
     one = (
         (jax.tree.map(lambda leaf: leaf[0], arrays), theta[0, 0]),
-        (
-            observe(state)[0, 0],
-            keys[0, 0],
-            jnp.int32(0),
-        ),
+        (observe(state)[0, 0], keys[0, 0], jnp.int32(0)),
     )
     early, late = staged(act, *one)
     prepared = jax.vmap(jax.vmap(early, ((None, 0),)))((arrays, theta))

@@ -16,8 +16,7 @@ from jaxtyping import Array, PRNGKeyArray
 from phenes.execution import executor
 from phenes.rl.rollouts import keys as individual
 from phenes.rl.rollouts import serialise
-from phenes.rl.rollouts.gym_stages import Loop
-from phenes.rl.rollouts.python_envs import Host
+from phenes.rl.rollouts.python_envs import Host, Loop
 from phenes.rl.rollouts.spaces import Options, Spaces, make
 from phenes.rl.rollouts.trajectory import Trajectory, of_numpy
 

@@ -334,10 +334,7 @@ def _target(target: object) -> float | None:
 
 
 def _settings(
-    base: Settings,
-    changes: Mapping[str, object],
-    hidden: Iterable[int] | None,
-    sigma: float | None,
+    base: Settings, changes: Mapping[str, object], hidden: Iterable[int] | None, sigma: float | None
 ) -> Settings:
     given = {name: value for name, value in changes.items() if value is not None}
     if hidden is not None:

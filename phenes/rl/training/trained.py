@@ -13,7 +13,8 @@ from jaxtyping import Float
 from phenes._validate import count
 from phenes.rl.curve import Curve
 from phenes.rl.policies.policy import Network, Policy
-from phenes.rl.problems import Readout, network_policy, tabular
+from phenes.rl.problems import Readout, tabular
+from phenes.rl.problems import network as networks
 from phenes.rl.problems.tabular import Score
 from phenes.rl.rollouts.backends import Workers
 from phenes.rl.rollouts.spaces import Action, Observation, Options, Spaces, make, to_space
@@ -267,7 +268,7 @@ class Trained:
                 return cls(tabular.restored(described, arrays), curve, about)
         except (KeyError, EOFError, ValueError, TypeError, zipfile.BadZipFile) as error:
             raise ValueError(f"{path} is not a policy that was saved by phenes: {error}") from error
-        readout = network_policy.restored(described, about, arrays, network, path)
+        readout = networks.restored(described, about, arrays, network, path)
         return cls(readout, curve, about)
 
     def _table(self) -> tabular.TablePolicy:
@@ -275,10 +276,10 @@ class Trained:
             raise AttributeError(f"{self.name} was learnt by a network, which has no table")
         return cast(tabular.TablePolicy, self.readout)
 
-    def _network(self) -> network_policy.NetworkPolicy:
+    def _network(self) -> networks.NetworkPolicy:
         if self.kind != "network":
             raise AttributeError(f"{self.name} was learnt in a table, without a network")
-        return cast(network_policy.NetworkPolicy, self.readout)
+        return cast(networks.NetworkPolicy, self.readout)
 
 
 def _picture(env: "Env") -> np.ndarray:

@@ -20,12 +20,25 @@ several.
 """
 
 from phenes.rl.rollouts.trajectory import Trajectory, total
-from phenes.rl.trajectories.base import ByTrajectory, Trajectories
+from phenes.rl.trajectories.base import (
+    ByTrajectory,
+    Genotype,
+    Reparameterised,
+    ScoreAtMean,
+    Trajectories,
+)
 from phenes.rl.trajectories.baselines import Credited, credited
-from phenes.rl.trajectories.mix import GuardedMix, Linearised, Mix, guarded_mix, linearised, mix
-from phenes.rl.trajectories.scores import Genotype, Reparameterised, ScoreAtMean
+from phenes.rl.trajectories.mix import (
+    CurvedMix,
+    GuardedMix,
+    Linearised,
+    Mix,
+    curved_mix,
+    guarded_mix,
+    linearised,
+    mix,
+)
 from phenes.rl.trajectories.selection import BySignal, Signal, agreement, by_signal, signal
-from phenes.rl.trajectories.stein_mix import CurvedMix, curved_mix
 
 __all__ = [
     "BySignal",

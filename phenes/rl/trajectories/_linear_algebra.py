@@ -13,7 +13,6 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
-from phenes.batch import Batch
 from phenes.rl.policies import Policy
 from phenes.rl.rollouts.trajectory import Trajectory
 
@@ -144,11 +143,6 @@ def choose(policy: Policy, m: Float[Array, " d"], x: Trajectory, most: int) -> C
     obs = x.obs[at.index]
     L = jax.vmap(policy.head.factor)(policy.outputs(m, obs)) * at.scale[:, None, None]
     return Chosen(obs, L, at)
-
-
-def along(batch: Batch) -> tuple[int, int]:
-    """How many individuals, how many steps."""
-    return batch.x.mask.shape
 
 
 def inner(gram: Float[Array, "rows rows"], s2: Float[Array, ""]) -> Float[Array, "rows rows"]:

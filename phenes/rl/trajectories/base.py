@@ -1,4 +1,4 @@
-"""The law of trajectories and what all estimators on them share.
+"""The law of trajectories, what all estimators on them share, and the plain scores.
 
 p_theta(x): the policy theta acts in an environment, x is what it saw, did and got. log p is that of
 the actions; the environment's own part does not depend on theta and is left out, as scores do. With
@@ -20,6 +20,7 @@ from phenes.batch import Batch
 from phenes.protocols import Tree
 from phenes.rl.policies import Policy
 from phenes.rl.rollouts.trajectory import Trajectory
+from phenes.rl.trajectories._linear_algebra import scored
 from phenes.search.gaussian import IsotropicGaussian
 
 if TYPE_CHECKING:
@@ -178,7 +179,8 @@ class ByTrajectory(eqx.Module):
         Returns
         -------
         tuple of (array, ByTrajectory)
-            Contributions [N, D], and the estimator: itself if it does not learn.
+            Contributions [N, D] by what was known before, and the estimator after it: itself if it
+            does not learn.
         """
         return self.contributions(p, q, batch, w), self
 
@@ -201,24 +203,6 @@ class LearningByTrajectory(ByTrajectory):
     def advance(
         self, p: Trajectories, q: IsotropicGaussian, batch: Batch, w: Float[Array, " n"]
     ) -> "tuple[Float[Array, 'n d'], LearningByTrajectory]":
-        """What the individuals contribute, and the estimator that has learnt from them.
-
-        Parameters
-        ----------
-        p : Trajectories
-            The law of trajectories.
-        q : IsotropicGaussian
-            The search law.
-        batch : Batch
-            The population: theta [N, D], x a `Trajectory`, keys.
-        w : array, shape (N,)
-            Weights of the individuals.
-
-        Returns
-        -------
-        tuple of (array, LearningByTrajectory)
-            Contributions [N, D] by what was known before, and the estimator after it.
-        """
         return self.contributions(p, q, batch, w), self.observe(p, q, batch)
 
     def step(self, p: Trajectories, q: Q, batch: Batch, w: Float[Array, " n"]) -> tuple[Q, Self]:
@@ -241,8 +225,9 @@ def gradient(q: Q, contributions: Float[Array, "n d"]) -> Q:
     return replace(q, mean=jnp.mean(contributions, axis=0), log_std=jnp.zeros_like(q.log_std))
 
 
-def individually(function: Callable[..., Array], n: int, steps: int, *arrays: Tree) -> Array:
+def individually(function: Callable[..., Array], batch: Batch, *arrays: Tree) -> Array:
     """function of one individual for all of them, as many at a time as are good for it."""
+    n, steps = batch.x.mask.shape
     most = max(1, AT_ONCE // max(steps, 1))
     if n <= most:
         return jax.vmap(function)(*arrays)
@@ -250,3 +235,64 @@ def individually(function: Callable[..., Array], n: int, steps: int, *arrays: Tr
     parts = jax.tree.map(lambda leaf: leaf.reshape(n // at_once, at_once, *leaf.shape[1:]), arrays)
     out = jax.lax.map(lambda part: jax.vmap(function)(*part), parts)
     return out.reshape(n, *out.shape[2:])
+
+
+class Genotype(ByTrajectory):
+    """s_q = (theta_i - m) / s^2, the evolution strategy: it looks at the return alone.
+
+    Unbiased.
+    """
+
+    def scores(
+        self,
+        p: Trajectories,
+        q: IsotropicGaussian,
+        batch: Batch,
+        weight: Float[Array, "n t"] | None = None,
+    ) -> Float[Array, "n d"]:
+        if weight is not None:
+            raise ValueError(
+                "weights of single steps need a score of single steps, which the genotype score"
+                " has not"
+            )
+        return q.covariance.solve(batch.theta - q.mean[None])
+
+
+class Reparameterised(ByTrajectory):
+    """s_p = sum_t d log pi(a_t | s_t) / d theta at theta_i, never at the mean (errata 16-19).
+
+    Unbiased. Worse than the genotype score when the actions say more about theta than the search
+    law does: long episodes, little noise.
+    """
+
+    def scores(
+        self,
+        p: Trajectories,
+        q: IsotropicGaussian,
+        batch: Batch,
+        weight: Float[Array, "n t"] | None = None,
+    ) -> Float[Array, "n d"]:
+        def one(theta, x, weight):
+            return scored(p.policy, theta, x, weight).total
+
+        return individually(one, batch, batch.theta, batch.x, weight)
+
+
+class ScoreAtMean(ByTrajectory):
+    """sum_t d log pi(a_t | s_t) / d theta at the mean m: the paper's text (erratum 17).
+
+    The actions are those that theta_i took. BIASED, by many times the gradient on long episodes,
+    and here because the paper's experiments are.
+    """
+
+    def scores(
+        self,
+        p: Trajectories,
+        q: IsotropicGaussian,
+        batch: Batch,
+        weight: Float[Array, "n t"] | None = None,
+    ) -> Float[Array, "n d"]:
+        def one(x, weight):
+            return scored(p.policy, q.mean, x, weight).total
+
+        return individually(one, batch, batch.x, weight)

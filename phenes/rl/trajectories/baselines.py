@@ -18,7 +18,6 @@ from phenes import _validate
 from phenes.batch import Batch
 from phenes.rl.policies import Normaliser
 from phenes.rl.rollouts.trajectory import Trajectory, to_go
-from phenes.rl.trajectories._linear_algebra import along
 from phenes.rl.trajectories.base import (
     ByTrajectory,
     LearningByTrajectory,
@@ -163,7 +162,7 @@ class Credited(LearningByTrajectory):
             F = value.features(*self._seen(p, x)) * taken[:, None]
             return jnp.concatenate([F.T @ F, (F.T @ y)[:, None]], axis=1)
 
-        normal = jnp.sum(individually(one, *along(batch), x, taken, y), axis=0)
+        normal = jnp.sum(individually(one, batch, x, taken, y), axis=0)
         return Sums(normal, jnp.sum(taken), jnp.sum(self._advantage(p, x) ** 2))
 
     def _learnt(self, sums: Sums) -> Value:

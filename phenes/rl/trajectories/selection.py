@@ -184,27 +184,8 @@ class BySignal(LearningByTrajectory):
     def advance(
         self, p: Trajectories, q: IsotropicGaussian, batch: Batch, w: Float[Array, " n"]
     ) -> tuple[Float[Array, "n d"], "BySignal"]:
-        """All candidates once: contributions of the one in use, and what was learnt of all.
-
-        Its scale is that of the past as well: an optimiser that adapts to the size of the gradient
-        does not notice a change of estimator.
-
-        Parameters
-        ----------
-        p : Trajectories
-            The law of trajectories.
-        q : IsotropicGaussian
-            The search law.
-        batch : Batch
-            The population: theta [N, D], x a `Trajectory`, keys.
-        w : array, shape (N,)
-            Weights of the individuals.
-
-        Returns
-        -------
-        tuple of (array, BySignal)
-            Contributions [N, D], and the estimator after this generation.
-        """
+        # all candidates once. The scale is that of the past as well: an optimiser that adapts to
+        # the size of the gradient does not notice a change of estimator
         seen = self._seen()
         results = [c.advance(p, q, batch, w) for c in self.candidates]
         each = jnp.stack([contributions for contributions, _ in results])

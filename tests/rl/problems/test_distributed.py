@@ -14,7 +14,7 @@ import pytest
 
 from phenes.execution.affinity import OwnProcesses
 from phenes.rl import policies, rollouts
-from phenes.rl.problems import distributed, worker
+from phenes.rl.problems import distributed
 from phenes.rl.problems.network import GenerationStep
 from phenes.rl.problems.settings import Settings
 from phenes.rl.trajectories import (
@@ -98,7 +98,7 @@ def test_two_phases_are_one_process(settings, name, generations):
                 "returns that are all equal would say nothing"
             )
     assert two.played_again == 0
-    assert not worker._kept, "what was weighed is not kept"
+    assert not distributed._kept, "what was weighed is not kept"
 
 
 class Deadly(OwnProcesses):
@@ -106,7 +106,7 @@ class Deadly(OwnProcesses):
 
     def gather(self, fn, tasks):
         answers = super().gather(fn, tasks)
-        if fn is worker.play:
+        if fn is distributed.play_part:
             (pid,) = self.gather(os.getpid, [()])
             os.kill(pid, signal.SIGKILL)
         return answers

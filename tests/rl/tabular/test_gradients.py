@@ -17,7 +17,8 @@ from phenes.diagnostics import individual_scores
 from phenes.estimators import diagonal, information_mix
 from phenes.rl.tabular import Episodes, greedy, moves, play, reward_to_go
 from phenes.rl.tabular.learners import log_dirichlet, log_gamma
-from tests.laws.statistics import assert_within, chunks_of, estimate, once, population
+from tests.laws.statistics import assert_within, estimate, once, population
+from tests.optimised import for_long
 from tests.rl.tabular import mdp
 
 CHUNKS, CHUNK = 80, 2000
@@ -78,7 +79,8 @@ def sample(estimators_, p, q, key, n=CHUNK, psi=slice(None), mirrored=False):
         weighted = rows if hasattr(e, "paid") else batch.x.total[:, None] * rows
         return Sample(jnp.mean(weighted, axis=0), jnp.mean(jnp.sum(weighted**2, axis=1)))
 
-    return chunks_of(one, key, CHUNKS)
+    chunks = for_long(lambda keys: jax.lax.map(one, keys))(jax.random.split(key, CHUNKS))
+    return jax.tree.map(np.asarray, chunks)
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,8 @@ from phenes.rl import tabular
 from phenes.rl.tabular import moves
 from phenes.rl.tabular.evaluate import values_of
 from phenes.search import Dirichlet
-from tests.laws.statistics import often, once
+from tests.laws.statistics import once
+from tests.optimised import for_long
 from tests.rl.tabular import mdp
 
 
@@ -26,7 +27,7 @@ def learn(table, learner, seeds, generations):
             key, learner.problem, learner.strategy, learner.start(key), generations, report=report
         )[1][1]
 
-    policies = np.asarray(often(jax.vmap(one))(keys))
+    policies = np.asarray(for_long(jax.vmap(one))(keys))
     return values_of(table, policies.reshape(-1, table.states), table.limit).reshape(
         seeds, generations
     )

@@ -1,11 +1,31 @@
-"""Poles to balance and to swing up: CartPole, Acrobot, Pendulum."""
+"""Gymnasium's classic control, written again in JAX: equal step by step.
+
+It is compiled together with the policy.
+
+An environment is a frozen dataclass of its constants, read from the one that Gymnasium made, and
+three functions of one individual: first(key, dtype) -> state [k], observe(state) -> obs [o],
+step(state, action) -> (state, reward, terminated).
+"""
 
 from dataclasses import dataclass
+from typing import Protocol, Self
 
 import jax
 import jax.numpy as jnp
+from jax.typing import DTypeLike
+from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from phenes.rl.rollouts.spaces import Unwrapped
+
+
+class Environment(Protocol):
+    def first(self, key: PRNGKeyArray, dtype: DTypeLike) -> Float[Array, " k"]: ...
+
+    def observe(self, state: Float[Array, " k"]) -> Float[Array, " o"]: ...
+
+    def step(
+        self, state: Float[Array, " k"], action: Array
+    ) -> tuple[Float[Array, " k"], Float[Array, ""], Bool[Array, ""]]: ...
 
 
 @dataclass(frozen=True)
@@ -171,3 +191,94 @@ class Pendulum:
         )
         w = jnp.clip(w + turning * self.tau, -self.fastest, self.fastest)
         return jnp.stack([angle + w * self.tau, w]), -cost, jnp.zeros((), bool)
+
+
+@dataclass(frozen=True)
+class Valley:
+    """A car that is too weak to drive straight out of a valley (Moore 1990)."""
+
+    leftmost: float
+    rightmost: float
+    fastest: float
+    goal: float
+    goal_speed: float
+    gravity: float
+    engine: float  # force of the engine, or its power
+
+    @classmethod
+    def of(cls, env: Unwrapped, gravity: float, engine: float, *more: float) -> Self:
+        return cls(
+            env.min_position,
+            env.max_position,
+            env.max_speed,
+            env.goal_position,
+            env.goal_velocity,
+            gravity,
+            engine,
+            *more,
+        )
+
+    def first(self, key, dtype):
+        return jnp.stack([jax.random.uniform(key, (), dtype, -0.6, -0.4), jnp.zeros((), dtype)])
+
+    def observe(self, state):
+        return state
+
+    def move(self, state, push):
+        """State after one step, and whether the goal is reached."""
+        x, v = state
+        v = jnp.clip(v + push - self.gravity * jnp.cos(3 * x), -self.fastest, self.fastest)
+        x = jnp.clip(x + v, self.leftmost, self.rightmost)
+        v = jnp.where((x <= self.leftmost) & (v < 0), jnp.zeros_like(v), v)
+        return jnp.stack([x, v]), (x >= self.goal) & (v >= self.goal_speed)
+
+
+@dataclass(frozen=True)
+class MountainCar(Valley):
+    """With three forces."""
+
+    @classmethod
+    def like(cls, env: Unwrapped) -> "MountainCar":
+        return cls.of(env, env.gravity, env.force)
+
+    def step(self, state, action):
+        state, reached = self.move(state, (action - 1).astype(state.dtype) * self.engine)
+        return state, jnp.full((), -1.0, state.dtype), reached
+
+
+@dataclass(frozen=True)
+class MountainCarContinuous(Valley):
+    """With any force."""
+
+    strongest: float
+
+    @classmethod
+    def like(cls, env: Unwrapped) -> "MountainCarContinuous":
+        return cls.of(env, 0.0025, env.power, env.max_action)
+
+    def step(self, state, action):
+        """The price is that of the action as given, even where it is too strong to be done."""
+        force = jnp.clip(action[0], -self.strongest, self.strongest)
+        state, reached = self.move(state, force * self.engine)
+        return (
+            state,
+            jnp.where(reached, 100.0, 0.0).astype(state.dtype) - 0.1 * action[0] ** 2,
+            reached,
+        )
+
+
+CLASSES = {
+    "gymnasium.envs.classic_control.cartpole.CartPoleEnv": CartPole,
+    "gymnasium.envs.classic_control.pendulum.PendulumEnv": Pendulum,
+    "gymnasium.envs.classic_control.acrobot.AcrobotEnv": Acrobot,
+    "gymnasium.envs.classic_control.mountain_car.MountainCarEnv": MountainCar,
+    "gymnasium.envs.classic_control.continuous_mountain_car.Continuous_MountainCarEnv": (
+        MountainCarContinuous
+    ),
+}
+
+
+def like(inner: Unwrapped) -> Environment | None:
+    """The environment written here that equals this unwrapped one, or None."""
+    kind = CLASSES.get(f"{type(inner).__module__}.{type(inner).__qualname__}")
+    return kind.like(inner) if kind else None

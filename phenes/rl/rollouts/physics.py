@@ -1,4 +1,8 @@
-"""The physics of many bodies in threads: MuJoCo lets go of the interpreter while it computes."""
+"""Gymnasium's MuJoCo environments: MuJoCo's own physics, in threads.
+
+MuJoCo lets go of the interpreter while it computes. Everything around the physics (`mujoco_tasks`)
+is done for the whole population at once.
+"""
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -8,12 +12,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from phenes import _cores, _validate
-from phenes.rl.rollouts.physics.task import Read, Task
+from phenes.rl.rollouts.mujoco_tasks import Read, Task, like
 from phenes.rl.rollouts.python_envs import Step
 from phenes.rl.rollouts.spaces import Unwrapped
 
 if TYPE_CHECKING:
     from gymnasium import Env
+
+__all__ = ["Task", "Threads", "like"]
 
 Body: TypeAlias = Any
 """An MjData: MuJoCo has no types."""

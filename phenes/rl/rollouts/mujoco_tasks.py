@@ -1,14 +1,52 @@
-"""Swimmer, HalfCheetah, Hopper, Walker2d, Ant, Humanoid.
+"""The MuJoCo environments of Gymnasium without their physics, for many at once.
 
-Forward speed, less what it costs, plus a bonus for staying upright.
+What is seen, what it is worth, and when it is over.
 """
 
 from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from phenes.rl.rollouts.physics.task import Outcome, Read, Task, never, squares, within
 from phenes.rl.rollouts.spaces import Unwrapped
+
+Read = dict[str, np.ndarray]  # fields of MjData, [M, ...]
+Outcome = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+def nothing(now: Read) -> None:
+    return None
+
+
+class Task(NamedTuple):
+    """judge(before, now, action) -> observations [M, o], rewards [M], terminated [M].
+
+    fields: of MjData, as `judge` needs them after a step. before: what it needs from before the
+    step, computed from `early` fields.
+    forces: `now` holds contact forces, which MuJoCo computes only when asked.
+    """
+
+    judge: Callable[[Any, Read, np.ndarray], Outcome]
+    fields: tuple[str, ...] = ("qpos", "qvel")
+    before: Callable[[Read], Any] = nothing
+    early: tuple[str, ...] = ()
+    forces: bool = False
+
+
+def squares(values: np.ndarray) -> np.ndarray:
+    """Sum of squares of each row, in its precision: actions are single, as in Gymnasium."""
+    return np.sum(np.square(values.reshape(len(values), -1)), axis=1)
+
+
+def within(low: float, values: np.ndarray, high: float) -> np.ndarray:
+    return (low < values) & (values < high)
+
+
+def never(m: int) -> np.ndarray:
+    return np.zeros(m, bool)
+
+
+# swimmer to humanoid: forward speed, less what it costs, plus a bonus for staying upright
 
 
 def swimmer(env: Unwrapped) -> Task:
@@ -141,3 +179,87 @@ def _whole_body(env: Unwrapped, now: Read) -> np.ndarray:
     seen += [now["qfrc_actuator"][:, 6:]] if env._include_qfrc_actuator_in_observation else []
     seen += [now["cfrc_ext"][:, 1:]] if env._include_cfrc_ext_in_observation else []
     return np.concatenate([part.reshape(m, -1) for part in seen], axis=1)
+
+
+# poles to balance and arms that reach and push
+
+
+def inverted_pendulum(env: Unwrapped) -> Task:
+    def judge(before: None, now: Read, action: np.ndarray) -> Outcome:
+        obs = np.concatenate([now["qpos"], now["qvel"]], axis=1)
+        fallen = ~np.isfinite(obs).all(axis=1) | (np.abs(obs[:, 1]) > 0.2)
+        return obs, (~fallen).astype(float), fallen
+
+    return Task(judge)
+
+
+def inverted_double_pendulum(env: Unwrapped) -> Task:
+    def judge(before: None, now: Read, action: np.ndarray) -> Outcome:
+        angles, w = now["qpos"][:, 1:], now["qvel"]
+        limit = np.clip(now["qfrc_constraint"], -10, 10)[:, :1]
+        obs = np.concatenate(
+            [now["qpos"][:, :1], np.sin(angles), np.cos(angles), np.clip(w, -10, 10), limit], axis=1
+        )
+        x, y = now["site_xpos"][:, 0, 0], now["site_xpos"][:, 0, 2]
+        fallen = y <= 1
+        distance, speed = 0.01 * x**2 + (y - 2) ** 2, 1e-3 * w[:, 1] ** 2 + 5e-3 * w[:, 2] ** 2
+        return obs, env._healthy_reward * ~fallen - distance - speed, fallen
+
+    return Task(judge, ("qpos", "qvel", "qfrc_constraint", "site_xpos"))
+
+
+def reacher(env: Unwrapped) -> Task:
+    tip, target = (env.data.body(name).id for name in ("fingertip", "target"))
+
+    def judge(before: None, now: Read, action: np.ndarray) -> Outcome:
+        angles, gap = now["qpos"][:, :2], now["xpos"][:, tip] - now["xpos"][:, target]
+        obs = np.concatenate(
+            [np.cos(angles), np.sin(angles), now["qpos"][:, 2:], now["qvel"][:, :2], gap[:, :2]],
+            axis=1,
+        )
+        reward = (
+            -np.linalg.norm(gap, axis=1) * env._reward_dist_weight
+            - squares(action) * env._reward_control_weight
+        )
+        return obs, reward, never(len(obs))
+
+    return Task(judge, ("qpos", "qvel", "xpos"))
+
+
+def pusher(env: Unwrapped) -> Task:
+    tip, thing, goal = (env.data.body(name).id for name in ("tips_arm", "object", "goal"))
+
+    def judge(before: None, now: Read, action: np.ndarray) -> Outcome:
+        places = [now["xpos"][:, body] for body in (tip, thing, goal)]
+        obs = np.concatenate([now["qpos"][:, :7], now["qvel"][:, :7], *places], axis=1)
+        near = -np.linalg.norm(places[1] - places[0], axis=1) * env._reward_near_weight
+        far = -np.linalg.norm(places[1] - places[2], axis=1) * env._reward_dist_weight
+        return obs, far - squares(action) * env._reward_control_weight + near, never(len(obs))
+
+    return Task(judge, ("qpos", "qvel", "xpos"))
+
+
+TASKS = {
+    "swimmer_v5.SwimmerEnv": swimmer,
+    "half_cheetah_v5.HalfCheetahEnv": half_cheetah,
+    "hopper_v5.HopperEnv": hopper,
+    "walker2d_v5.Walker2dEnv": walker,
+    "ant_v5.AntEnv": ant,
+    "humanoid_v5.HumanoidEnv": humanoid,
+    "humanoidstandup_v5.HumanoidStandupEnv": humanoid_standup,
+    "inverted_pendulum_v5.InvertedPendulumEnv": inverted_pendulum,
+    "inverted_double_pendulum_v5.InvertedDoublePendulumEnv": inverted_double_pendulum,
+    "reacher_v5.ReacherEnv": reacher,
+    "pusher_v5.PusherEnv": pusher,
+}
+
+
+def like(inner: Unwrapped) -> Task | None:
+    """What this unwrapped environment does around the physics, or None.
+
+    Of environments that are known here: exactly, not a subclass.
+    """
+    kind = f"{type(inner).__module__}.{type(inner).__qualname__}".removeprefix(
+        "gymnasium.envs.mujoco."
+    )
+    return TASKS[kind](inner) if kind in TASKS else None
