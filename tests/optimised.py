@@ -1,12 +1,21 @@
-"""Measurements of speed in a process of their own, where programs are optimised as for users
-(conftest.py says why they are not here).
+"""What is optimised, though most programs of tests are not (conftest.py says why): those that run
+for long, and measurements of speed, which have a process of their own.
 """
 
+import functools
 import json
 import os
 import subprocess
 import sys
 from typing import Any
+
+import jax
+
+# a little: it saves a long simulation more than it costs the compiler
+for_long = functools.partial(
+    jax.jit,
+    compiler_options={"xla_backend_optimization_level": 1, "xla_cpu_use_fusion_emitters": False},
+)
 
 
 def measured(code: str) -> Any:

@@ -1,5 +1,7 @@
 """docs/parts/weightings.md: ties, spread, failures, scale."""
 
+import functools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -27,6 +29,12 @@ populations = st.lists(st.integers(-5, 5), min_size=2, max_size=12).map(
 )
 
 
+@functools.cache
+def compiled(weighting):
+    """For populations of many sizes: a program for each, not one for each operation in it."""
+    return jax.jit(weighting)
+
+
 @EVERY
 @pytest.mark.parametrize(
     "f",
@@ -41,7 +49,7 @@ def test_without_spread_all_weights_are_zero(weighting, f):
 @settings(max_examples=40, deadline=None)
 @given(f=populations)
 def test_equal_values_get_equal_weights_and_better_ones_no_less(weighting, f):
-    w = np.asarray(weighting(f))
+    w = np.asarray(compiled(weighting)(f))
     order = np.argsort(f, stable=True)
     assert np.all(np.diff(w[order]) >= -1e-12)
     for value in np.unique(f):
@@ -55,8 +63,9 @@ def test_ties_share_and_so_keep_the_sum(weighting, f):
     """The sum of the weights does not depend on how ties would have been broken."""
     if np.ptp(f) == 0:
         return
-    broken = f + 1e-6 * jnp.arange(f.size, dtype=float)
-    np.testing.assert_allclose(np.sum(weighting(f)), np.sum(weighting(broken)), atol=1e-9)
+    broken = jnp.asarray(np.asarray(f) + 1e-6 * np.arange(f.size))
+    of = compiled(weighting)
+    np.testing.assert_allclose(np.sum(of(f)), np.sum(of(broken)), atol=1e-9)
 
 
 @EVERY

@@ -125,18 +125,6 @@ class StudentTNoise(CoordinateLaw):
         return theta + self.scale * jax.random.t(key, self.df, theta.shape, theta.dtype)
 
     def log_density(self, x: Array, theta: Array) -> Array:
-        """log p(x_k | theta_k), elementwise.
-
-        Parameters
-        ----------
-        x, theta : array
-            Realised and intended coordinates.
-
-        Returns
-        -------
-        array
-            One value for each coordinate.
-        """
         return t.logpdf(x, self.df, theta, self.scale)
 
     def log_marginal(self, x: Array, m: Array, s: Array) -> Array:
@@ -187,33 +175,9 @@ class LaplaceNoise(CoordinateLaw):
         return theta + self.scale * jax.random.laplace(key, theta.shape, theta.dtype)
 
     def log_density(self, x: Array, theta: Array) -> Array:
-        """log p(x_k | theta_k), elementwise.
-
-        Parameters
-        ----------
-        x, theta : array
-            Realised and intended coordinates.
-
-        Returns
-        -------
-        array
-            One value for each coordinate.
-        """
         return -jnp.abs(x - theta) / self.scale - jnp.log(2 * self.scale)
 
     def log_marginal(self, x: Array, m: Array, s: Array) -> Array:
-        """log P(x_k) for theta_k ~ N(m_k, s_k^2), elementwise.
-
-        Parameters
-        ----------
-        x, m, s : array
-            Realised coordinates, and mean and standard deviation of theta.
-
-        Returns
-        -------
-        array
-            One value for each coordinate.
-        """
         b, r = self.scale, x - m
         right = -r / b + log_ndtr(r / s - s / b)
         left = r / b + log_ndtr(-r / s - s / b)
@@ -251,18 +215,6 @@ class UniformNoise(CoordinateLaw):
         return theta + self.width * jax.random.uniform(key, theta.shape, theta.dtype, minval=-1.0)
 
     def log_density(self, x: Array, theta: Array) -> Array:
-        """log p(x_k | theta_k), elementwise.
-
-        Parameters
-        ----------
-        x, theta : array
-            Realised and intended coordinates.
-
-        Returns
-        -------
-        array
-            One value for each coordinate.
-        """
         # rounding in theta + noise must not make an individual impossible under its own theta
         slack = 8 * eps(theta) * (jnp.abs(x) + self.width)
         return jnp.where(
@@ -279,18 +231,6 @@ class UniformNoise(CoordinateLaw):
         )
 
     def log_marginal(self, x: Array, m: Array, s: Array) -> Array:
-        """log P(x_k) for theta_k ~ N(m_k, s_k^2), elementwise.
-
-        Parameters
-        ----------
-        x, m, s : array
-            Realised coordinates, and mean and standard deviation of theta.
-
-        Returns
-        -------
-        array
-            One value for each coordinate.
-        """
         return log_interval((x - self.width - m) / s, (x + self.width - m) / s) - jnp.log(
             2 * self.width
         )
@@ -347,33 +287,9 @@ class SaturatingNoise(CoordinateLaw):
         )
 
     def log_density(self, x: Array, theta: Array) -> Array:
-        """log p(x_k | theta_k), elementwise.
-
-        Parameters
-        ----------
-        x, theta : array
-            Realised and intended coordinates.
-
-        Returns
-        -------
-        array
-            One value for each coordinate.
-        """
         return self._censored(x, theta, self.scale)
 
     def log_marginal(self, x: Array, m: Array, s: Array) -> Array:
-        """log P(x_k) for theta_k ~ N(m_k, s_k^2), elementwise.
-
-        Parameters
-        ----------
-        x, m, s : array
-            Realised coordinates, and mean and standard deviation of theta.
-
-        Returns
-        -------
-        array
-            One value for each coordinate.
-        """
         return self._censored(x, m, jnp.sqrt(s**2 + self.scale**2))
 
     def _censored(self, x: Array, centre: Array, sd: Array) -> Array:
@@ -422,34 +338,10 @@ class RoundingNoise(CoordinateLaw):
         return self.step * jnp.round(y / self.step)
 
     def log_density(self, x: Array, theta: Array) -> Array:
-        """log p(x_k | theta_k), elementwise.
-
-        Parameters
-        ----------
-        x, theta : array
-            Realised and intended coordinates.
-
-        Returns
-        -------
-        array
-            One value for each coordinate.
-        """
         # the smallest spread stands for none: the two ends are then at -inf and +inf
         return self._cell(x, theta, jnp.maximum(self.scale, tiny(theta)))
 
     def log_marginal(self, x: Array, m: Array, s: Array) -> Array:
-        """log P(x_k) for theta_k ~ N(m_k, s_k^2), elementwise.
-
-        Parameters
-        ----------
-        x, m, s : array
-            Realised coordinates, and mean and standard deviation of theta.
-
-        Returns
-        -------
-        array
-            One value for each coordinate.
-        """
         return self._cell(x, m, jnp.sqrt(s**2 + self.scale**2))
 
     def _cell(self, x: Array, centre: Array, sd: Array) -> Array:
