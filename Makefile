@@ -33,7 +33,7 @@ docs: $(VENV)/.installed-docs
 	@echo "The pages are in docs/_build/html/index.html."
 
 clean:
-	rm -rf $(VENV) out docs/_build docs/_figures
+	rm -rf $(VENV) .cache out docs/_build docs/_figures
 
 # the stamps make the second run quick; a change of versions installs again
 $(VENV)/.installed: pyproject.toml constraints.txt | $(BIN)/python

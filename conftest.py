@@ -1,7 +1,10 @@
 """Double precision, checked shapes, and no silent promotion of ranks or dtypes."""
 
 import gc
+import hashlib
 import os
+import shutil
+from pathlib import Path
 
 # most of the time of a test is its compiler's: programs that run once are not worth optimising.
 # There is a process of tests for each core: threads of libraries would only wait for each other.
@@ -22,9 +25,56 @@ from tests.shapes import MODULES
 # before phenes is imported: every annotated shape of the core is checked
 jaxtyping.install_import_hook(MODULES, "tests.shapes.shapes_only")
 
+# tracing makes many objects and few cycles: looking for these every 700 takes a tenth of the time
+gc.set_threshold(50_000)
+
 jax.config.update("jax_enable_x64", True)
 jax.config.update("jax_numpy_rank_promotion", "raise")
 jax.config.update("jax_numpy_dtype_promotion", "strict")
+
+COMPILED = Path(__file__).parent / ".cache" / "jax"
+LARGEST = 2**30  # bytes of compiled programs, beyond which they are thrown away
+
+
+def processor():
+    """A name for what programs are compiled for."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return None
+    kinds = {line for line in lines if line.startswith(("flags", "Features", "model name"))}
+    return hashlib.sha256("\n".join(sorted(kinds)).encode()).hexdigest()[:16]
+
+
+def keep_compiled():
+    """Keep what is compiled for the next run, and for the other processes of this one.
+
+    JAX finds a program again by its text, options and version: a change of the code is a change of
+    the text. Nothing is kept by the processes that tests start.
+    """
+    if "JAX_COMPILATION_CACHE_DIR" in os.environ or (name := processor()) is None:
+        return
+    jax.config.update("jax_compilation_cache_dir", str(COMPILED / name))
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
+    jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+    jax.config.update("jax_persistent_cache_enable_xla_caches", "none")
+
+
+keep_compiled()
+
+from phenes.optimizer import engines  # noqa: E402
+
+# small budgets stand for large ones: the evolution strategy asks, as it does beyond 500
+FEW_EVALUATIONS = 500
+engines.FEW_EVALUATIONS = 0
+
+
+def pytest_configure(config):
+    """Before the first test, in the process that starts the others."""
+    if not hasattr(config, "workerinput") and COMPILED.exists():
+        size = sum(path.stat().st_size for path in COMPILED.rglob("*") if path.is_file())
+        if size > LARGEST:
+            shutil.rmtree(COMPILED, ignore_errors=True)
 
 
 def pytest_collection_modifyitems(items):
@@ -42,11 +92,35 @@ def key():
     return jax.random.key(20260101)
 
 
+@pytest.fixture(autouse=True)
+def engine_of_users(request):
+    """Tests with the marker `few` have the engine that users have."""
+    few = request.node.get_closest_marker("few") is not None
+    engines.FEW_EVALUATIONS = FEW_EVALUATIONS if few else 0
+    yield
+    engines.FEW_EVALUATIONS = 0
+
+
+# of the 65,530 that Linux gives a process; a module of tests makes at most some thousands
+MAPS = 10_000
+
+
+def memory_maps():
+    """How many memory maps this process has; None where the system does not say."""
+    try:
+        with open("/proc/self/maps", "rb") as maps:
+            return sum(1 for _ in maps)
+    except OSError:
+        return None
+
+
 @pytest.fixture(scope="module", autouse=True)
 def forget_compiled():
-    """Drop what a module compiled: thousands of live programs use up the process's memory maps, and
-    XLA then dies without a word.
+    """Drop what was compiled before it is too much: thousands of live programs use up the process's
+    memory maps, and XLA then dies without a word. Until then modules share what they compile.
     """
     yield
-    jax.clear_caches()
-    gc.collect()
+    count = memory_maps()
+    if count is None or count > MAPS:
+        jax.clear_caches()
+        gc.collect()

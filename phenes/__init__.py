@@ -7,8 +7,9 @@ Two optimisers, one idea:
 
 `minimize`, `maximize`, `Optimizer`
     What most people call. NumPy, no compiler to wait for: an adaptive search (CMA-ES on the
-    realised x, with step-size control, models of f and restarts; `phenes.adaptive`), and an answer
-    that rests on evidence (`phenes.evidence`). Nothing needs tuning.
+    realised x, with step-size control, models of f and restarts; `phenes.adaptive`), where
+    evaluations are few a Gaussian process of f on the realised x (`phenes.gp`), and an answer that
+    rests on evidence (`phenes.evidence`). Nothing needs tuning.
 `es`, `run`, `run_host`
     The paper's phenotype-accelerated evolution strategy (PAES), Algorithms 1 and 2, from parts, in
     JAX: any search law, input law, estimator, weighting, metric and optax optimiser. For research,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
         estimators,
         evidence,
         execution,
+        gp,
         inputs,
         metric,
         problems,
@@ -63,6 +65,7 @@ __all__ = [
     "estimators",
     "evidence",
     "execution",
+    "gp",
     "inputs",
     "maximize",
     "metric",

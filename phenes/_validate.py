@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
+IntArray = NDArray[np.intp]
 
 LONGEST = 200  # characters of a value that an error message quotes
 
@@ -65,6 +66,14 @@ def flag(name: str, value: Any) -> bool:
     if not isinstance(value, bool) and getattr(value, "dtype", None) != np.bool_:
         raise ValueError(f"{name} must be True or False, got {quote(value)}")
     return bool(value)
+
+
+def choice(name: str, value: Any, words: tuple[str, ...]) -> str:
+    """`value`, which must be one of some words."""
+    if not isinstance(value, str) or value not in words:
+        listed = ", ".join(map(repr, words))
+        raise ValueError(f"{name} must be one of {listed}, got {quote(value)}")
+    return value
 
 
 def numbers(name: str, value: Any, booleans: bool = False) -> FloatArray:

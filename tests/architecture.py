@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 # Lowest first: a room imports from rows before its own, never from its own or a later one.
 LAYERS = (
-    ("_version", "_extras", "_cores", "_jax", "_trees", "_validate", "batch"),
+    ("_version", "_extras", "_cores", "_jax", "_threads", "_trees", "_validate", "batch"),
     ("_arrays", "_random", "_batching", "protocols", "special", "triangular"),
     ("_population", "covariance", "metric", "weightings"),
     ("laws",),
@@ -23,7 +23,7 @@ LAYERS = (
     ("estimators",),
     ("strategy", "diagnostics"),
     ("loop",),
-    ("adaptive", "execution", "store", "plots"),
+    ("adaptive", "gp", "execution", "store", "plots"),
     ("evidence", "watch"),
     ("optimizer", "contexts", "rl"),
     ("problems", "demo"),
@@ -42,7 +42,7 @@ THIRD_PARTY = {
     "loky": {"execution"},
     "tensorboard": {"watch"},
 }
-WITHOUT_JAX = {"adaptive", "evidence", "store", "watch", "plots"}
+WITHOUT_JAX = {"adaptive", "gp", "evidence", "store", "watch", "plots"}
 
 
 class Use(NamedTuple):

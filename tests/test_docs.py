@@ -8,6 +8,7 @@ import jax
 import pytest
 
 DOCS = Path(__file__).parents[1] / "docs"
+pytestmark = pytest.mark.few
 
 
 def load(name: str):

@@ -102,22 +102,39 @@ class Adaptive:
         """Evaluations of a generation now; restarts may have more than the first descent."""
         return self._current.state.popsize
 
-    def ask(self, n: int | None = None) -> np.ndarray:
+    @property
+    def least(self) -> int:
+        """Rows that are worth an update: a generation."""
+        return self.popsize
+
+    @property
+    def width(self) -> np.ndarray:
+        """Standard deviation of the first candidates in each coordinate, shape (d,)."""
+        return self.coords.width
+
+    def ask(self, n: int | None = None, beside: int = 0) -> np.ndarray:
         """Intended theta to try next.
 
         Parameters
         ----------
         n : int, optional
             How many; `popsize` by default.
+        beside : int, optional
+            Rows that the caller evaluates with them, in the places of candidates.
 
         Returns
         -------
         ndarray, shape (n, d)
             Points within the bounds.
         """
-        return self._current.ask(self.popsize if n is None else n, self.rng)
+        # candidates come in mirrored pairs: where a row of the caller's replaces one, draw both and
+        # drop one, so that pairs stay aligned with generations
+        wanted = self.popsize if n is None else n
+        return self._current.ask(wanted + beside % 2, self.rng)[:wanted]
 
-    def tell(self, theta: np.ndarray, x: np.ndarray, f: np.ndarray) -> None:
+    def tell(
+        self, theta: np.ndarray, x: np.ndarray, f: np.ndarray, measured: np.ndarray | None = None
+    ) -> None:
         """Take in any number of samples.
 
         Parameters
@@ -128,6 +145,8 @@ class Adaptive:
             What was realised. Rows with NaN teach nothing.
         f : ndarray, shape (n,)
             Values at x; NaN or infinite values are failed evaluations.
+        measured : ndarray of bool, shape (n, d), optional
+            Which coordinates of x were measured; the search does not use it.
         """
         descent = self._current
         before = descent.state.generation
@@ -136,12 +155,14 @@ class Adaptive:
         self.generation += descent.state.generation - before
         self._judge()
 
-    def learn(self, theta: np.ndarray, x: np.ndarray, f: np.ndarray) -> None:
+    def learn(
+        self, theta: np.ndarray, x: np.ndarray, f: np.ndarray, measured: np.ndarray | None = None
+    ) -> None:
         """Take in samples for the models of the best descent that are no part of its search.
 
         Parameters
         ----------
-        theta, x, f : ndarray
+        theta, x, f, measured : ndarray
             As for `tell`.
         """
         self._incumbent.learn(x, f)
@@ -200,6 +221,21 @@ class Adaptive:
         self._incumbent.move(self.coords)
         if self._challenger is not None:
             self._challenger.move(self.coords)
+
+    def expected_gain(self, n: int = 1) -> float:
+        """Not known: an evolution strategy has no model of what it has not seen.
+
+        Parameters
+        ----------
+        n : int, optional
+            How many evaluations are made at once.
+
+        Returns
+        -------
+        float
+            NaN.
+        """
+        return float("nan")
 
     def take_events(self) -> dict[str, int]:
         """What happened since this was last called.

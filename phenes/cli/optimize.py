@@ -1,7 +1,6 @@
 """`phenes optimize module:function`."""
 
 import importlib
-import json
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,6 +9,8 @@ import typer
 
 from phenes.cli.shared import Json, Seed, end, given, show, writable
 
+# of the result, for machines
+SAID = ["x", "fun", "fun_se", "interval", "verified", "nfev", "nit", "success", "message", "failed"]
 ROWS = 20  # rows of a table: of more coordinates the first ten and the last five are shown
 
 
@@ -130,11 +131,13 @@ def optimize(
         **options,
     )
     from phenes.plots import convergence, save
+    from phenes.watch.snapshot import plain
 
     picture = save(convergence.figure(result), out / "optimize.png")
     show(table(result))
     print(f"The picture is {picture}.")
-    end(as_json, _plain(result) | {"picture": str(picture)})
+    said = {name: result[name] for name in SAID} | {"failing": result.failing._asdict()}
+    end(as_json, plain(said) | {"picture": str(picture)})
 
 
 def table(result: Any) -> Any:
@@ -215,33 +218,3 @@ def _bounds(text: str | None, dim: int) -> Any:
             f" {text!r}"
         )
     return pairs * dim if len(pairs) == 1 else pairs
-
-
-def _plain(result: Any) -> dict[str, Any]:
-    """Numbers that are not finite, which JSON has no word for, as null."""
-    import numpy as np
-
-    fields = (
-        "x",
-        "fun",
-        "fun_se",
-        "interval",
-        "verified",
-        "nfev",
-        "nit",
-        "success",
-        "message",
-        "failed",
-    )
-    plain = {name: np.asarray(result[name]).tolist() for name in fields} | {
-        "failing": result.failing._asdict()
-    }
-
-    def finite(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {name: finite(each) for name, each in value.items()}
-        if isinstance(value, list):
-            return [finite(each) for each in value]
-        return None if isinstance(value, float) and not np.isfinite(value) else value
-
-    return json.loads(json.dumps(finite(plain)))

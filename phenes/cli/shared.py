@@ -4,6 +4,7 @@ import contextlib
 import json
 import sys
 import tempfile
+import textwrap
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,6 +17,7 @@ Seed = Annotated[
     int | None, typer.Option(min=0, help="Seed of all random numbers.", show_default=False)
 ]
 Quick = Annotated[bool, typer.Option("--quick", help="Small settings, to see that it works.")]
+NAMES_WIDTH = 110  # columns for the names of commands in a sentence
 
 
 class Group(TyperGroup):
@@ -24,7 +26,9 @@ class Group(TyperGroup):
     def get_command(self, ctx: typer.Context, cmd_name: str) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
         command = super().get_command(ctx, cmd_name)
         if command is None:
-            ctx.fail(f"there is no {cmd_name!r}, only {', '.join(self.commands)}")
+            # as many as fit a line; --help, which the sentence ends with, has the others
+            names = textwrap.shorten(", ".join(self.commands), NAMES_WIDTH, placeholder=" ...")
+            ctx.fail(f"there is no {cmd_name!r}, only {names}")
         return command
 
 

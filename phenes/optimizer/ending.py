@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from phenes._validate import FloatArray
-from phenes.adaptive import Adaptive
 from phenes.evidence.verification import surely_beats
+from phenes.optimizer.engines import Search
 from phenes.optimizer.trust import Trust
 
 # the target is not tested again before so many times the evaluations of the last try
@@ -41,7 +41,7 @@ class Wishes(NamedTuple):
 class Ending:
     """reason: why the verification began, "budget", "converged" or "target"; empty before."""
 
-    def __init__(self, search: Adaptive, trust: Trust, progress: Progress, wishes: Wishes):
+    def __init__(self, search: Search, trust: Trust, progress: Progress, wishes: Wishes):
         self.search, self.trust, self.progress, self.wishes = search, trust, progress, wishes
         self.reason = ""
         self._next_target = 0

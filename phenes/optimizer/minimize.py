@@ -16,6 +16,7 @@ from phenes.execution import Evaluate
 from phenes.optimizer.callbacks import Listener
 from phenes.optimizer.checkpoint import Checkpoint
 from phenes.optimizer.checkpoint import settings as run_settings
+from phenes.optimizer.engines import AUTO
 from phenes.optimizer.loops import generational, steady_state
 from phenes.optimizer.optimizer import Optimizer
 from phenes.optimizer.result import Result
@@ -39,6 +40,7 @@ def _solve(
     target: float | None = None,
     popsize: int | None = None,
     verify: int | None = None,
+    engine: str = "auto",
     workers: Workers = None,
     timeout: float | None = None,
     max_attempts: int = 3,
@@ -67,6 +69,7 @@ def _solve(
         target=target,
         maximize=maximize,
         verify=verify,
+        engine=engine,
         seed=seed,
     )
     evaluate = Evaluate(
@@ -78,6 +81,8 @@ def _solve(
         max_attempts=max_attempts,
     )
     settings = run_settings(x0, sigma0, noise, bounds, popsize, verify, seed, maximize)
+    if engine != AUTO:
+        settings["engine"] = engine
     try:
         _check_combination(opt, evaluate, asynchronous)
         if asynchronous:
@@ -163,6 +168,10 @@ def minimize(*args: Any, **options: Any) -> Result:
     verify : int, optional
         Evaluations of the budget that are kept for the end, to verify the answer by fresh draws: by
         default a tenth, 0 for none.
+    engine : {"auto", "gp", "adaptive"}, optional
+        What asks: a Gaussian process of f on the realised x, which needs few evaluations, or the
+        evolution strategy, which is quick and scales. "auto" takes the first for a budget of at
+        most 500 in up to 10 coordinates.
     workers : int, str, Executor or Dask Client, optional
         A number of processes; "dask://host:port" or a Client; "ray"; or any Executor. The run does
         not depend on their number.
@@ -248,6 +257,10 @@ def maximize(*args: Any, **options: Any) -> Result:
     verify : int, optional
         Evaluations of the budget that are kept for the end, to verify the answer by fresh draws: by
         default a tenth, 0 for none.
+    engine : {"auto", "gp", "adaptive"}, optional
+        What asks: a Gaussian process of f on the realised x, which needs few evaluations, or the
+        evolution strategy, which is quick and scales. "auto" takes the first for a budget of at
+        most 500 in up to 10 coordinates.
     workers : int, str, Executor or Dask Client, optional
         A number of processes; "dask://host:port" or a Client; "ray"; or any Executor. The run does
         not depend on their number.

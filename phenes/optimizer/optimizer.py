@@ -9,9 +9,10 @@ from numpy.typing import ArrayLike
 
 from phenes import _validate
 from phenes._validate import FloatArray
-from phenes.adaptive import Adaptive
 from phenes.evidence.observations import HUGE
+from phenes.optimizer.advice import Advice, advise
 from phenes.optimizer.ending import Ending, Progress, Wishes
+from phenes.optimizer.engines import ENGINES, Search, choose_engine, make_search
 from phenes.optimizer.history import History
 from phenes.optimizer.noise_fit import Learnt
 from phenes.optimizer.noise_model import Moments, NoiseModel
@@ -58,6 +59,10 @@ class Optimizer:
     verify : int, optional
         Evaluations of the budget that are kept to verify the answer by fresh draws: by default a
         tenth, 0 for none.
+    engine : {"auto", "gp", "adaptive"}, optional
+        What asks: a Gaussian process of f on the realised x, which needs few evaluations, or the
+        evolution strategy, which is quick and scales. "auto" takes the first for a budget of at
+        most 500 in up to 10 coordinates.
     seed : int, optional
         The same seed and the same values give the same run.
 
@@ -67,6 +72,8 @@ class Optimizer:
         Number of coordinates d.
     seed, target
         As given.
+    engine : str
+        What asks, "gp" or "adaptive".
     learns : bool
         Is the noise learnt from the data?
 
@@ -100,6 +107,7 @@ class Optimizer:
         target: float | None = None,
         maximize: bool = False,
         verify: int | None = None,
+        engine: str = "auto",
         seed: int = 0,
     ):
         start, width = _validate.start(x0, sigma0)
@@ -113,15 +121,22 @@ class Optimizer:
         reserved = _validate.verify(verify, self._progress.budget)
         self._noise = NoiseState(noise, start)
         self.learns = self._noise.learns
-        self._search = Adaptive(
-            start,
-            width,
-            self._noise.known.cov,
-            popsize=self._requested,
-            rng=np.random.default_rng([self.seed, 0]),
-            bias=self._noise.known.bias,
-            lower=lower,
-            upper=upper,
+        self._wishes = Wishes(self.target, self._sign, reserved, self._requested)
+        self._start = (start, width, (lower, upper))
+        self._words = _validate.choice("engine", engine, ENGINES)
+        self._begin()
+        self._history = History()
+        self._untold: list[tuple[FloatArray, FloatArray, FloatArray]] = []  # rows since last update
+        self._asked = 0
+        self._failed = 0
+        self._barren = 0  # evaluations since the last finite value
+
+    def _begin(self) -> None:
+        """The search, as the budget has it."""
+        self.engine = choose_engine(self._words, self.dim, self.budget)
+        start, width, bounds = self._start
+        self._search: Search = make_search(
+            self.engine, start, width, bounds, self._noise, self._requested, self.seed
         )
         self._trust = Trust(
             self._search.x0,
@@ -131,13 +146,7 @@ class Optimizer:
             self._scale,
             self._estimate,
         )
-        wishes = Wishes(self.target, self._sign, reserved, self._requested)
-        self._ending = Ending(self._search, self._trust, self._progress, wishes)
-        self._history = History()
-        self._untold: list[tuple[FloatArray, FloatArray, FloatArray]] = []  # rows since last update
-        self._asked = 0
-        self._failed = 0
-        self._barren = 0  # evaluations since the last finite value
+        self._ending = Ending(self._search, self._trust, self._progress, self._wishes)
 
     @property
     def budget(self) -> int:
@@ -147,6 +156,8 @@ class Optimizer:
     @budget.setter
     def budget(self, value: int) -> None:
         self._progress.budget = _validate.count("budget", value)
+        if not self._asked and not self.nfev:
+            self._begin()
 
     @property
     def nfev(self) -> int:
@@ -223,9 +234,7 @@ class Optimizer:
         wanted = n - len(known)
         if not wanted:
             return known
-        # candidates come in mirrored pairs: where x0 replaces one, ask for both and drop one, so
-        # that pairs stay aligned with generations
-        return np.concatenate([known, self._search.ask(wanted + len(known) % 2)[:wanted]])
+        return np.concatenate([known, self._search.ask(wanted, len(known))])
 
     def tell(self, theta: ArrayLike, f: ArrayLike, realised: ArrayLike | None = None) -> None:
         """Tell values of f, of any number of theta.
@@ -262,7 +271,7 @@ class Optimizer:
         self._untold.append((intended, x, clipped))
         self._trust.add(intended, x, self._noise.points(intended, x), minimised)
         waiting = sum(part.size for _, _, part in self._untold)
-        if waiting >= self._search.popsize or self.nfev >= self.budget:
+        if waiting >= self._search.least or self.nfev >= self.budget:
             self._update()
         self._advance()
 
@@ -306,6 +315,32 @@ class Optimizer:
         if self._barren >= PATIENCE * max(self._search.popsize, 1):
             reasons["failing"] = f"no finite value in the last {self._barren} evaluations"
         return reasons | self._ending.reasons()
+
+    def suggest_stop(self, cost: float = 0.0, n: int | None = None) -> Advice:
+        """Say whether the next batch is worth what it costs.
+
+        Parameters
+        ----------
+        cost : float, optional
+            What one evaluation costs, in units of f.
+        n : int, optional
+            Evaluations of the batch; by default `popsize`.
+
+        Returns
+        -------
+        Advice
+            The expected gain of the batch in E f, whether to stop, and a sentence. The evolution
+            strategy cannot say what is to gain: NaN, and no advice to stop.
+
+        Raises
+        ------
+        ValueError
+            If cost is not a finite number of at least 0, or n not a whole number of at least 1.
+        """
+        each = _validate.number("cost", cost)
+        _validate.signs("cost", np.array(each), strict=False)
+        count = self.popsize if n is None else _validate.count("n", n)
+        return advise(self._search.expected_gain(count), each, count)
 
     @property
     def mean(self) -> FloatArray:
@@ -369,7 +404,7 @@ class Optimizer:
             budget=self.budget,
             generations=self.generation,
             popsize=self._search.popsize,
-            width=self._search.coords.width,
+            width=self._search.width,
             spread=self.spread,
             noise=self._trust.law(self._trust.x0),
             sign=self._sign,
@@ -419,9 +454,9 @@ class Optimizer:
         self._trust.noiseless = self._noise.noiseless
         self._trust.control = self.warning is None and self._noise.one_pattern
         if self._trust.verification is None:
-            self._search.tell(theta, points, f)
+            self._search.tell(theta, points, f, ~np.isnan(x))
         else:
-            self._search.learn(theta, points, f)
+            self._search.learn(theta, points, f, ~np.isnan(x))
         self._progress.generation += 1
         self._note(f)
 

@@ -74,12 +74,7 @@ class RobustProblem:
         return np.array(self.box).T
 
     def __call__(self, x: Any) -> Any:
-        x = x if hasattr(x, "__array_namespace__") else np.asarray(x, float)
-        if x.ndim == 0 or x.shape[-1] != self.dim:
-            raise ValueError(
-                f"x must have {self.dim} coordinates along its last axis for {self.name}, got shape"
-                f" {x.shape}"
-            )
+        x = self._checked("x", x if hasattr(x, "__array_namespace__") else np.asarray(x, float))
         xp = x.__array_namespace__()
         coordinates = [x[..., k] for k in range(self.dim)]
         if self.clipped:
@@ -116,14 +111,9 @@ class RobustProblem:
         -------
         array [...]
         """
-        theta = np.asarray(theta, float)
-        if theta.ndim == 0 or theta.shape[-1] != self.dim:
-            raise ValueError(
-                f"theta must have {self.dim} coordinates along its last axis for {self.name}, got"
-                f" shape {theta.shape}"
-            )
-        values = [self._expected(one) for one in theta.reshape(-1, self.dim)]
-        return np.array(values).reshape(theta.shape[:-1])[()]
+        points: np.ndarray = self._checked("theta", np.asarray(theta, float))
+        values = [self._expected(one) for one in points.reshape(-1, self.dim)]
+        return np.array(values).reshape(points.shape[:-1])[()]
 
     def regret(self, theta: npt.ArrayLike) -> np.ndarray:
         """How far E f stays below the best.
@@ -138,6 +128,14 @@ class RobustProblem:
         array [...]
         """
         return self.value - self.robust_value(theta)
+
+    def _checked(self, name: str, x: Any) -> Any:
+        if x.ndim == 0 or x.shape[-1] != self.dim:
+            raise ValueError(
+                f"{name} must have {self.dim} coordinates along its last axis for {self.name}, got"
+                f" shape {x.shape}"
+            )
+        return x
 
     def _expected(self, theta: np.ndarray) -> float:
         rule = self._clipped_rule if self.clipped else self._rule

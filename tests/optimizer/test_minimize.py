@@ -181,11 +181,12 @@ import sys, time, numpy as np, phenes
 def f(x):
     time.sleep(0.002)
     return float(np.sum(x**2))
-result = phenes.minimize(f, np.full(3, 1.5), 0.5, 0.1, budget=300, seed=5, checkpoint=sys.argv[1])
+result = phenes.minimize(f, np.full(3, 1.5), 0.5, 0.1, budget=100, seed=5, checkpoint=sys.argv[1])
 print(result.nfev, repr(result.x.tolist()))
 """
 
 
+@pytest.mark.few  # the program has it, too
 @pytest.mark.machine
 def test_a_killed_run_goes_on_where_it_was(tmp_path):
     path, command = tmp_path / "run.db", [sys.executable, "-c", PROGRAM, str(tmp_path / "run.db")]
@@ -204,14 +205,14 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path):
         evaluated.append(1)
         return float(np.sum(x**2))
 
-    result = phenes.minimize(f, X0, 0.5, 0.1, budget=300, seed=5, checkpoint=path)
-    straight = phenes.minimize(sphere, X0, 0.5, 0.1, budget=300, seed=5)
+    result = phenes.minimize(f, X0, 0.5, 0.1, budget=100, seed=5, checkpoint=path)
+    straight = phenes.minimize(sphere, X0, 0.5, 0.1, budget=100, seed=5)
     np.testing.assert_array_equal(result.x, straight.x)
-    assert len(evaluated) <= 300 - before, "what was evaluated before is not evaluated again"
-    again = phenes.minimize(f, X0, 0.5, 0.1, budget=300, seed=5, checkpoint=path)
+    assert len(evaluated) <= 100 - before, "what was evaluated before is not evaluated again"
+    again = phenes.minimize(f, X0, 0.5, 0.1, budget=100, seed=5, checkpoint=path)
     np.testing.assert_array_equal(again.x, straight.x)
     with pytest.raises(ValueError, match="cannot be resumed: seed was 5 and is now 6"):
-        phenes.minimize(f, X0, 0.5, 0.1, budget=300, seed=6, checkpoint=path)
+        phenes.minimize(f, X0, 0.5, 0.1, budget=100, seed=6, checkpoint=path)
 
 
 def on_file(path):

@@ -1,0 +1,107 @@
+"""Where the next evaluation promises most: log expected improvement of F, and its maximum."""
+
+# SciPy ships no stubs
+# pyright: reportMissingTypeStubs=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from scipy import special
+from scipy.optimize import minimize
+
+from phenes._validate import FloatArray
+from phenes.gp import tuning
+from phenes.gp.belief import Belief
+from phenes.gp.region import Region
+
+LOG_ROOT = 0.5 * math.log(2 * math.pi)
+
+
+def log_improvement(z: FloatArray) -> FloatArray:
+    """log E max(z + e, 0) for a standard normal e, without cancellation in the tail.
+
+    h(z) = phi(z) + z Phi(z) = phi(z) (1 + z Phi(z) / phi(z)), where the ratio is a scaled
+    complementary error function; far out it is phi(z) / z^2.
+    """
+    z = np.clip(np.asarray(z, float), -tuning.LARGEST_Z, tuning.LARGEST_Z)
+    near = np.maximum(z, tuning.TAIL)
+    body = np.log(np.exp(-0.5 * near**2 - LOG_ROOT) + near * special.ndtr(near))
+    mid = np.clip(z, tuning.FAR_TAIL, tuning.TAIL)
+    ratio = mid * math.sqrt(math.pi / 2) * special.erfcx(-mid / math.sqrt(2))
+    tail = -0.5 * mid**2 - LOG_ROOT + np.log1p(ratio)
+    far = np.minimum(z, tuning.FAR_TAIL)
+    farthest = -0.5 * far**2 - LOG_ROOT - 2 * np.log(-far)
+    return np.where(z > tuning.TAIL, body, np.where(z > tuning.FAR_TAIL, tail, farthest))
+
+
+def log_improvement_slope(z: float) -> float:
+    """Derivative of `log_improvement`: Phi(z) / h(z)."""
+    return math.exp(float(special.log_ndtr(z)) - float(log_improvement(np.array(z))))
+
+
+def polish(
+    value: Callable[[FloatArray], tuple[float, FloatArray]],
+    start: FloatArray,
+    lower: FloatArray,
+    upper: FloatArray,
+    steps: int,
+) -> tuple[FloatArray, float]:
+    """A local minimum of `value` (with its slope) in the box, from `start`."""
+    first, _ = value(start)
+    found = minimize(
+        value,
+        start,
+        jac=True,
+        method="L-BFGS-B",
+        bounds=list(zip(lower, upper, strict=True)),
+        options={"maxiter": steps},
+    )
+    if not np.isfinite(found.fun) or found.fun > first:
+        return start, first
+    return np.clip(found.x, lower, upper), float(found.fun)
+
+
+def candidates(
+    region: Region, answer: FloatArray, std: FloatArray, rng: np.random.Generator
+) -> FloatArray:
+    """Points all over the region, and around the answer at all scales up to `std` (d,), (m, d)."""
+    dim = region.dim
+    everywhere = region.spread(rng.random((tuning.GLOBAL_CANDIDATES, dim)))
+    n = tuning.LOCAL_CANDIDATES
+    least, most = tuning.LOCAL_STEPS
+    size = np.exp(rng.uniform(math.log(least), math.log(most), (n, 1)))
+    step = size * rng.standard_normal((n, dim)) * std
+    if dim > tuning.ALL_COORDINATES:
+        moved = rng.random((n, dim)) < tuning.SOME_COORDINATES / dim
+        moved[: n // 2] = True
+        step = np.where(moved, step, 0.0)
+    return np.concatenate([everywhere, region.inside(answer + step)])
+
+
+def most_promising(
+    belief: Belief, best: float, points: FloatArray, region: Region
+) -> tuple[FloatArray, float]:
+    """The point with the largest log expected improvement below `best`, and what it is.
+
+    The best of the candidates, polished in the region.
+    """
+    mean, sd = belief.at(points)
+    sd = np.maximum(sd, tuning.TINY)
+    score = np.log(sd) + log_improvement((best - mean) / sd)
+    doubt = belief.doubt(points)
+    tries: list[tuple[FloatArray, float]] = []
+    for k in np.argsort(-score, kind="stable")[: tuning.POLISHED]:
+
+        def value(u: FloatArray, doubt: float = float(doubt[k])) -> tuple[float, FloatArray]:
+            at = belief.slopes(u, doubt)
+            z = (best - at.mean) / at.sd
+            rise = log_improvement_slope(z) * (at.mean_slope + z * at.sd_slope) - at.sd_slope
+            return -math.log(at.sd) - float(log_improvement(np.array(z))), rise / at.sd
+
+        tries.append(polish(value, points[k], region.low, region.high, tuning.POLISH_STEPS))
+    at, cost = min(tries, key=lambda each: each[1])
+    return at, -cost

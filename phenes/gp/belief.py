@@ -1,0 +1,90 @@
+"""What is believed of the E f that is minimised: the posterior of F, and what failures cost."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from phenes._validate import FloatArray
+from phenes.gp import tuning
+from phenes.gp.posterior import Posterior, Slopes
+
+
+class Belief:
+    """(1 - P) F + P price, with P the probability that an evaluation at theta fails.
+
+    P is the posterior mean of a Gaussian process of the labels 0 (a value) and 1 (none) at the
+    realised x, averaged over the noise like F itself. What fails anywhere, at random, has the same
+    P everywhere and moves nothing. Standard deviations are those of the posterior of F times its
+    doubt.
+
+    Parameters
+    ----------
+    values : Posterior
+        F where evaluations succeed.
+    failures : Posterior or None
+        The labels; None if nothing failed.
+    price : float
+        The value that a failure counts as.
+    believed : Posterior, optional
+        F with evaluations under way, which says how much is uncertain then; by default `values`.
+        What is expected does not change by believing what is expected, so that means are always
+        those of `values`: solving for them again would only add rounding errors.
+    """
+
+    def __init__(
+        self,
+        values: Posterior,
+        failures: Posterior | None = None,
+        price: float = 0.0,
+        believed: Posterior | None = None,
+    ):
+        self.values, self.failures, self.price = values, failures, price
+        self.believed = believed
+
+    def doubt(self, theta: FloatArray) -> FloatArray:
+        """By how much the model is to be doubted at theta (m, d), (m,); see `Posterior.doubt`."""
+        return self.values.doubt(theta)
+
+    def at(self, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Mean and standard deviation, (m,) each, at theta (m, d)."""
+        mean, sd = self.values.at(theta)
+        if self.believed is not None:
+            sd = self.believed.at(theta)[1]
+        sd = sd * self.doubt(theta)
+        p = self.failing(theta)
+        return mean + p * (self.price - mean), (1 - p) * sd
+
+    def failing(self, theta: FloatArray) -> FloatArray:
+        """Probability of failing at theta (m, d), (m,)."""
+        if self.failures is None:
+            return np.zeros(len(theta))
+        return np.clip(self.failures.at(theta)[0], 0.0, 1.0)
+
+    def slopes(self, theta: FloatArray, doubt: float) -> Slopes:
+        """The same at one theta (d,), with derivatives; the doubt is taken to be constant."""
+        f = self.values.slopes(theta)
+        if self.believed is not None:
+            under_way = self.believed.slopes(theta)
+            f = f._replace(sd=under_way.sd, sd_slope=under_way.sd_slope)
+        f = f._replace(sd=doubt * f.sd, sd_slope=doubt * f.sd_slope)
+        if self.failures is None:
+            return f
+        p = self.failures.slopes(theta)
+        share = min(max(p.mean, 0.0), 1.0)
+        rise = p.mean_slope if share == p.mean else np.zeros(theta.size)
+        return Slopes(
+            f.mean + share * (self.price - f.mean),
+            max((1 - share) * f.sd, tuning.TINY),
+            (1 - share) * f.mean_slope + (self.price - f.mean) * rise,
+            (1 - share) * f.sd_slope - f.sd * rise,
+        )
+
+    def believing(self, theta: FloatArray, unknown: FloatArray | None) -> Belief:
+        """As if evaluations under way at theta (m, d) had the values that are expected.
+
+        unknown: covariance of what will not be measured of their x, as for `Posterior`.
+        """
+        if not len(theta):
+            return self
+        believed = self.values.believing(theta, unknown)
+        return Belief(self.values, self.failures, self.price, believed)

@@ -1,0 +1,72 @@
+"""Parameters of a kernel by the marginal likelihood, and the choice among kernels."""
+
+# SciPy ships no stubs
+# pyright: reportMissingTypeStubs=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize
+
+from phenes._validate import FloatArray
+from phenes.gp import tuning
+from phenes.gp.kernel import Cloud, Kernel, Shape, matern, squared_exponential
+from phenes.gp.likelihood import Likelihood, unpack
+
+
+class Fitted(NamedTuple):
+    """Parameters of a kernel, as logarithms, and what they cost."""
+
+    shape: Shape
+    parameters: FloatArray
+    cost: float
+
+    @property
+    def kernel(self) -> Kernel:
+        """The kernel."""
+        return unpack(self.shape, self.parameters)[0]
+
+    @property
+    def eta(self) -> float:
+        """Variance of noise on the values, relative to that of f."""
+        return unpack(self.shape, self.parameters)[1]
+
+
+def shapes() -> tuple[Shape, ...]:
+    """The kernels that are chosen among."""
+    return (squared_exponential(True), matern(False))
+
+
+def standardised(y: FloatArray) -> FloatArray:
+    """Values with mean 0 and standard deviation 1."""
+    return (y - y.mean()) / (float(y.std()) or 1.0)
+
+
+def refine(shape: Shape, start: FloatArray, rows: Cloud, y: FloatArray, steps: int) -> Fitted:
+    """A local minimum of the cost near `start`, by L-BFGS."""
+    cost = Likelihood(shape, rows, standardised(y))
+    ranges = list(zip(cost.prior.lower, cost.prior.upper, strict=True))
+    first = np.clip(start, cost.prior.lower, cost.prior.upper)
+    options = {"maxiter": steps, "maxfun": 2 * steps}
+    found = minimize(cost, first, jac=True, method="L-BFGS-B", bounds=ranges, options=options)
+    if not np.isfinite(found.fun):
+        return Fitted(shape, first, np.inf)
+    return Fitted(shape, np.asarray(found.x), float(found.fun))
+
+
+def choose(rows: Cloud, y: FloatArray, known: Fitted | None, steps: int) -> Fitted:
+    """The best of all kernels, each from its prior mean, from short lengths and from `known`."""
+    dim = rows.points.shape[1]
+    found: list[Fitted] = (
+        [] if known is None else [refine(known.shape, known.parameters, rows, y, steps)]
+    )
+    for shape in shapes():
+        start = Likelihood(shape, rows, y).prior.mean
+        short = start.copy()
+        short[:dim] += math.log(tuning.SHORT)
+        found += [refine(shape, one, rows, y, steps) for one in (start, short)]
+    return min(found, key=lambda each: each.cost)

@@ -1,0 +1,197 @@
+"""The model of a run: its rows, the kernel fitted to them, and what is believed now."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from phenes._validate import BoolArray, FloatArray, IntArray
+from phenes.gp import tuning
+from phenes.gp.belief import Belief
+from phenes.gp.fit import Fitted, choose, refine
+from phenes.gp.kernel import Cloud, matern
+from phenes.gp.likelihood import prior
+from phenes.gp.posterior import Posterior
+
+
+class Rows:
+    """Evaluations in units of the region.
+
+    theta, x (n, d): intended and realised, unmeasured coordinates at their expectation. f (n,):
+    NaN where the evaluation failed. measured (n, d): which coordinates of x were.
+    """
+
+    def __init__(self, dim: int):
+        self.theta = np.empty((0, dim))
+        self.x = np.empty((0, dim))
+        self.f = np.empty(0)
+        self.measured = np.empty((0, dim), bool)
+
+    def add(self, theta: FloatArray, x: FloatArray, f: FloatArray, measured: BoolArray) -> None:
+        """Add rows; values that are not finite have failed."""
+        self.theta = np.concatenate([self.theta, theta])
+        self.x = np.concatenate([self.x, x])
+        self.f = np.concatenate([self.f, np.where(np.isfinite(f), f, np.nan)])
+        self.measured = np.concatenate([self.measured, measured])
+
+    @property
+    def worked(self) -> BoolArray:
+        """Which rows have a value, (n,)."""
+        return np.isfinite(self.f)
+
+    @property
+    def flat(self) -> bool:
+        """Whether no two values differ."""
+        f = self.f[self.worked]
+        return f.size < 2 or bool(np.ptp(f) == 0)
+
+    def cloud(self, chosen: IntArray, noise: FloatArray | None) -> Cloud:
+        """The realised x of some rows, and what is not known of them."""
+        x, measured = self.x[chosen], self.measured[chosen]
+        if noise is None or measured.all():
+            return Cloud(x)
+        return Cloud(x, unmeasured(noise, measured), each=True)
+
+
+def unmeasured(noise: FloatArray, measured: BoolArray) -> FloatArray:
+    """Covariance of x given its measured coordinates, for each row: (n, d) or (n, d, d)."""
+    if noise.ndim == 1:
+        return noise * ~measured
+    cov = np.zeros((*measured.shape, noise.shape[0]))
+    for pattern in np.unique(measured, axis=0):
+        rows = np.flatnonzero(np.all(measured == pattern, axis=1))
+        seen, hidden = np.flatnonzero(pattern), np.flatnonzero(~pattern)
+        if hidden.size:
+            cross = noise[np.ix_(hidden, seen)]
+            gain = np.linalg.lstsq(noise[np.ix_(seen, seen)], cross.T, rcond=None)[0]
+            rest = noise[np.ix_(hidden, hidden)] - cross @ gain
+            cov[np.ix_(rows, hidden, hidden)] = rest
+    return cov
+
+
+class Model:
+    """A Gaussian process of f on the realised x that follows a run.
+
+    Parameters
+    ----------
+    dim : int
+        Number of coordinates.
+    noise : ndarray, shape (d,) or (d, d), or None
+        Variances or covariance of x - theta.
+    bias : ndarray, shape (d,)
+        Mean of x - theta.
+    """
+
+    def __init__(self, dim: int, noise: FloatArray | None, bias: FloatArray):
+        self.rows, self.noise, self.bias = Rows(dim), noise, bias
+        self.fitted: Fitted | None = None
+        self._labels: Fitted | None = None
+        self._placed = False  # whether failures depend on x
+        self._next_choice = self._next_follow = tuning.LEAST_ROWS
+        self._belief: Belief | None = None
+
+    def add(self, theta: FloatArray, x: FloatArray, f: FloatArray, measured: BoolArray) -> None:
+        """Take in rows, and let the kernel follow when it is due.
+
+        The fit depends on the rows and on the parts in which they came, never on what was asked.
+        """
+        self.rows.add(theta, x, f, measured)
+        self._belief = None
+        n = int(self.rows.worked.sum())
+        if self.rows.flat or n < self._next_follow:
+            return
+        chosen = self._near(self.rows.worked)
+        cloud, y = self.rows.cloud(chosen, self.noise), self.rows.f[chosen]
+        if self.fitted is None or n >= self._next_choice:
+            self.fitted = choose(cloud, y, self.fitted, tuning.CHOICE_STEPS)
+            self._next_choice = math.ceil(tuning.CHOICE_GROWTH * n)
+        else:
+            start = self.fitted
+            self.fitted = refine(start.shape, start.parameters, cloud, y, tuning.FOLLOW_STEPS)
+        self._next_follow = n + 1 + int(tuning.FOLLOW_SHARE * n)
+        self._follow_labels()
+
+    def _follow_labels(self) -> None:
+        """The kernel of the labels of failures, if some failed."""
+        if self.rows.worked.all():
+            return
+        chosen = self._near(np.ones(self.rows.f.size, bool))
+        shape = matern(False)
+        start = prior(shape, self.rows.x.shape[1]).mean
+        if self._labels is not None:
+            start = self._labels.parameters
+        cloud = self.rows.cloud(chosen, self.noise)
+        labels = np.where(self.rows.worked[chosen], 0.0, 1.0)
+        self._labels = refine(shape, start, cloud, labels, tuning.CHOICE_STEPS)
+        # K = I explains standardised labels at this cost: failures that happen anywhere
+        anywhere = 0.5 * (labels.size + 1) * math.log(labels.size + 1)
+        few = labels.sum() <= tuning.FEW_FAILURES
+        self._placed = bool(few or self._labels.cost < anywhere - tuning.PLACED)
+
+    def _near(self, able: BoolArray) -> IntArray:
+        """The rows of the model: all, or those nearest to the best."""
+        index = np.flatnonzero(able)
+        if index.size <= tuning.MOST_ROWS:
+            return index
+        best = self.rows.x[np.nanargmin(self.rows.f)]
+        scale = np.ones(best.size) if self.fitted is None else self.fitted.kernel.lengths**2
+        distance = np.sum((self.rows.x[index] - best) ** 2 / (scale + self.noise_variances), axis=1)
+        return np.sort(index[np.argsort(distance, kind="stable")[: tuning.MOST_ROWS]])
+
+    def update_noise(self, noise: FloatArray | None, bias: FloatArray) -> None:
+        """Go on with better knowledge of the noise: predictions change, measured rows do not."""
+        self.noise, self.bias = noise, bias
+        self._belief = None
+
+    @property
+    def ready(self) -> bool:
+        """Whether there is something to believe."""
+        return self.fitted is not None
+
+    @property
+    def belief(self) -> Belief:
+        """What is believed of E f, failures included."""
+        if self._belief is None:
+            price = float(np.nanmax(self.rows.f))
+            self._belief = Belief(self.values(), self._failures(), price)
+        return self._belief
+
+    def _failures(self) -> Posterior | None:
+        """The posterior of the labels of failures."""
+        if self._labels is None or not self._placed:
+            return None
+        chosen = self._near(np.ones(self.rows.f.size, bool))
+        cloud = self.rows.cloud(chosen, self.noise)
+        labels = np.where(self.rows.worked[chosen], 0.0, 1.0)
+        fitted = self._labels
+        return Posterior(fitted.kernel, fitted.eta, cloud, labels, self.noise, self.bias)
+
+    def values(self) -> Posterior:
+        """The posterior of F from the rows that have a value."""
+        assert self.fitted is not None
+        chosen = self._near(self.rows.worked)
+        cloud = self.rows.cloud(chosen, self.noise)
+        fitted, y = self.fitted, self.rows.f[chosen]
+        return Posterior(fitted.kernel, fitted.eta, cloud, y, self.noise, self.bias)
+
+    @property
+    def lengths(self) -> FloatArray:
+        """Lengths over which f changes, (d,); at most the box."""
+        assert self.fitted is not None
+        return np.minimum(self.fitted.kernel.lengths, 1.0)
+
+    @property
+    def unknown(self) -> FloatArray | None:
+        """Covariance of what is not measured of x on average; None if all of it is."""
+        hidden = 1 - self.rows.measured.mean(axis=0)
+        if self.noise is None or not hidden.any():
+            return None
+        return self.noise * (hidden if self.noise.ndim == 1 else np.sqrt(np.outer(hidden, hidden)))
+
+    @property
+    def noise_variances(self) -> FloatArray:
+        """Variance of the noise in each coordinate, (d,)."""
+        if self.noise is None:
+            return np.zeros(self.rows.x.shape[1])
+        return self.noise if self.noise.ndim == 1 else np.diag(self.noise)

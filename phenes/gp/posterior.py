@@ -1,0 +1,162 @@
+"""What is known of F(theta) = E f(x), x ~ p_theta, given values of f at realised x."""
+
+# SciPy ships no stubs
+# pyright: reportMissingTypeStubs=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import cho_solve, solve_triangular
+
+from phenes._validate import FloatArray
+from phenes.gp import tuning
+from phenes.gp.kernel import Cloud, Kernel, safe_cholesky
+from phenes.gp.likelihood import matrix
+
+
+class Slopes(NamedTuple):
+    """Mean and standard deviation of F at one theta, with their derivatives (d,)."""
+
+    mean: float
+    sd: float
+    mean_slope: FloatArray
+    sd_slope: FloatArray
+
+
+class Posterior:
+    """F given rows. Mean by generalised least squares; its error is part of every variance.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Covariance of f, relative to its variance.
+    eta : float
+        Variance of noise on the values, relative to the variance of f.
+    rows : Cloud
+        Where the values are known, and how well.
+    y : ndarray, shape (n,)
+        Values.
+    noise : ndarray, shape (d,) or (d, d), or None
+        Variances or covariance of x - theta.
+    bias : ndarray, shape (d,), optional
+        Mean of x - theta; zero by default.
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        eta: float,
+        rows: Cloud,
+        y: FloatArray,
+        noise: FloatArray | None,
+        bias: FloatArray | None = None,
+    ):
+        self.kernel, self.eta, self.rows, self.y, self.noise = kernel, eta, rows, y, noise
+        self.bias = np.zeros(rows.points.shape[1]) if bias is None else bias
+        self._factor = safe_cholesky(matrix(kernel, rows, eta))
+        n = y.size
+        level = float(y.mean())
+        scale = float(y.std()) or 1.0
+        both = np.stack([(y - level) / scale, np.ones(n)], axis=1)
+        solved = cho_solve((self._factor, True), both, check_finite=False)
+        self._ones = solved[:, 1]
+        self._information = float(self._ones.sum())
+        mean = float(solved[:, 0].sum()) / self._information
+        self._weights = scale * (solved[:, 0] - mean * self._ones)
+        self.mean = level + scale * mean
+        q = float((both[:, 0] - mean) @ (solved[:, 0] - mean * self._ones)) + 1.0
+        self.variance = scale**2 * q / (n + 1)
+
+    def _realised(self, theta: FloatArray) -> Cloud:
+        """The law of x at theta (m, d)."""
+        return Cloud(theta + self.bias, self.noise)
+
+    def believing(self, theta: FloatArray, unknown: FloatArray | None) -> Posterior:
+        """The posterior if evaluations under way had the values that are expected of them now.
+
+        theta (m, d). unknown, (d,) or (d, d): covariance of what will not be measured of their x;
+        None if all of it will.
+        """
+        n, m = len(self.rows), len(theta)
+        dim = theta.shape[1]
+        full = self.rows.full or (unknown is not None and unknown.ndim == 2)
+        cov = np.zeros((n + m, dim, dim) if full else (n + m, dim))
+        for index, part in self.rows.parts:
+            if part.cov is not None:
+                cov[index] = part.cov
+        if unknown is not None:
+            cov[n:] = np.diag(unknown) if full and unknown.ndim == 1 else unknown
+        points = np.concatenate([self.rows.points, theta + self.bias])
+        y = np.concatenate([self.y, self.at(theta)[0]])
+        rows = Cloud(points, cov, each=True) if np.any(cov) else Cloud(points)
+        believed = Posterior(self.kernel, self.eta, rows, y, self.noise, self.bias)
+        believed.variance = self.variance  # what is believed is no evidence
+        return believed
+
+    def at(self, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Mean and standard deviation of F, (m,) each, at theta (m, d)."""
+        cloud = self._realised(theta)
+        k = self.kernel.covariance(cloud, self.rows)
+        half = solve_triangular(self._factor, k.T, lower=True, check_finite=False)
+        lack = 1 - k @ self._ones
+        variance = self.kernel.averaged(cloud) - np.sum(half**2, axis=0)
+        variance += lack**2 / self._information
+        sd = np.sqrt(self.variance * np.maximum(variance, 0.0))
+        return self.mean + k @ self._weights, sd
+
+    def joint(self, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Mean (m,) and covariance (m, m) of F at theta (m, d)."""
+        cloud = self._realised(theta)
+        k = self.kernel.covariance(cloud, self.rows)
+        half = solve_triangular(self._factor, k.T, lower=True, check_finite=False)
+        lack = 1 - k @ self._ones
+        cov = self.kernel.covariance(cloud, cloud) - half.T @ half
+        cov += np.outer(lack, lack) / self._information
+        return self.mean + k @ self._weights, self.variance * cov
+
+    def slopes(self, theta: FloatArray) -> Slopes:
+        """Mean and standard deviation of F at one theta (d,), and their derivatives."""
+        cloud = self._realised(theta[None])
+        k, dk = self.kernel.at(theta + self.bias, self.noise, self.rows)
+        solved = cho_solve((self._factor, True), k, check_finite=False)
+        lack = 1 - float(k @ self._ones)
+        variance = float(self.kernel.averaged(cloud)[0]) - float(k @ solved)
+        variance += lack**2 / self._information
+        rise = -2 * solved @ dk - 2 * lack / self._information * (self._ones @ dk)
+        rise = rise + self.kernel.averaged_slope(theta + self.bias, self.noise)
+        sd = math.sqrt(max(self.variance * variance, tuning.TINY))
+        mean = self.mean + float(k @ self._weights)
+        return Slopes(mean, sd, self._weights @ dk, self.variance * rise / (2 * sd))
+
+    def averaged_over(self, theta: FloatArray, draws: FloatArray) -> FloatArray:
+        """Mean of E f(theta + draw), draws (s, d) of x - theta of any law, at theta (m, d)."""
+        cloud = (theta[:, None, :] + draws[None, :, :]).reshape(-1, theta.shape[1])
+        k = self.kernel.covariance(Cloud(cloud), self.rows)
+        return (self.mean + k @ self._weights).reshape(len(theta), len(draws)).mean(axis=1)
+
+    def leave_one_out(self) -> tuple[FloatArray, FloatArray]:
+        """f less what all other rows predict of it, and the error that they expect, (n,) each."""
+        inverse = cho_solve((self._factor, True), np.eye(len(self.rows)), check_finite=False)
+        inverse -= np.outer(self._ones, self._ones) / self._information
+        precision = np.maximum(np.diag(inverse), tuning.TINY)
+        return self._weights / precision, np.sqrt(self.variance / precision)
+
+    @functools.cached_property
+    def _misfits(self) -> FloatArray:
+        """Squared residuals of leaving one out, in units of their expectation, (n,)."""
+        residual, error = self.leave_one_out()
+        return (residual / error) ** 2
+
+    def doubt(self, theta: FloatArray) -> FloatArray:
+        """By how much the rows near theta (m, d) miss what the others predict of them, (m,).
+
+        1 where the model keeps its promises; a function that is rougher here than elsewhere has
+        larger residuals here, and its standard deviations are too small by this factor.
+        """
+        k = self.kernel.stationary(self._realised(theta), self.rows)
+        return np.sqrt(np.maximum((1 + k @ self._misfits) / (1 + k.sum(axis=1)), 1.0))

@@ -1,0 +1,69 @@
+"""Where the search looks: the box of the bounds, or what x0 and sigma0 suggest, in units u."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from phenes._validate import FloatArray
+from phenes.gp import tuning
+
+
+@dataclass(frozen=True)
+class Region:
+    """Units u = (theta - origin) / width, and the box in u that is searched now.
+
+    The first box is [0, 1]^d: what the bounds allow within some sigma0 of x0. It grows with the
+    answer, up to the bounds.
+    """
+
+    origin: FloatArray
+    width: FloatArray
+    low: FloatArray
+    high: FloatArray
+    least: FloatArray  # the bounds in u; -inf: none
+    most: FloatArray
+
+    @property
+    def dim(self) -> int:
+        """Number of coordinates."""
+        return self.width.size
+
+    def to_u(self, theta: FloatArray) -> FloatArray:
+        """Rows or one vector in units of the first box."""
+        return (theta - self.origin) / self.width
+
+    def to_theta(self, u: FloatArray) -> FloatArray:
+        """The reverse; rounding may leave the bounds."""
+        return self.origin + self.width * u
+
+    def covariance(self, cov: FloatArray) -> FloatArray | None:
+        """Variances or a covariance in u; None if they are zero."""
+        if not np.any(cov):
+            return None
+        return cov / (self.width**2 if cov.ndim == 1 else np.outer(self.width, self.width))
+
+    def inside(self, u: FloatArray) -> FloatArray:
+        """The nearest points of the box."""
+        return np.clip(u, self.low, self.high)
+
+    def spread(self, unit: FloatArray) -> FloatArray:
+        """Points of the unit cube, all over the box."""
+        return self.low + (self.high - self.low) * unit
+
+    def around(self, u: FloatArray) -> Region:
+        """The region that reaches a share of its size beyond u, where the bounds allow."""
+        reach = tuning.GROW * (self.high - self.low)
+        low = np.maximum(np.minimum(self.low, u - reach), self.least)
+        high = np.minimum(np.maximum(self.high, u + reach), self.most)
+        return replace(self, low=low, high=high)
+
+
+def make_region(x0: FloatArray, sigma0: FloatArray, lower: FloatArray, upper: FloatArray) -> Region:
+    """The region of a search from x0, within the bounds."""
+    origin = np.maximum(x0 - tuning.REACH * sigma0, lower)
+    width = np.minimum(x0 + tuning.REACH * sigma0, upper) - origin
+    zero, one = np.zeros(x0.size), np.ones(x0.size)
+    least, most = (lower - origin) / width, (upper - origin) / width
+    return Region(origin, width, zero, one, np.minimum(least, 0.0), np.maximum(most, 1.0))

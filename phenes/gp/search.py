@@ -1,0 +1,349 @@
+"""Bayesian optimisation of F on the realised x: the search for few evaluations."""
+
+# SciPy ships no stubs
+# pyright: reportMissingTypeStubs=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from phenes._threads import one_thread
+from phenes._validate import BoolArray, FloatArray
+from phenes.gp import tuning
+from phenes.gp.acquisition import candidates, most_promising
+from phenes.gp.answer import best_known
+from phenes.gp.model import Model
+from phenes.gp.region import make_region
+
+FLAT = "model: all values are equal, so points are spread until some differ"
+FAILING = "model: evaluations fail, and where is learnt"
+KERNEL = "model: {}"
+
+
+def _gaussian(theta: FloatArray) -> FloatArray | None:
+    """The law of x - theta is its moments."""
+    return None
+
+
+def _sobol(dim: int, rng: np.random.Generator) -> Any:
+    """A scrambled Sobol sequence; SciPy's statistics take a while to import, here if anywhere."""
+    from scipy.stats import qmc
+
+    return qmc.Sobol(dim, scramble=True, rng=rng)
+
+
+class BayesianSearch:
+    """Minimises E f(x), x = theta + noise of known covariance, with few evaluations.
+
+    A Gaussian process models f on the realised x, where f is exact; what is known of
+    F(theta) = E f(x) follows in closed form. Points are asked where F is expected to improve most.
+    The answer is the least F near a theta that was tried. Arguments are clean arrays: what users
+    give is validated by `phenes.Optimizer`.
+
+    Parameters
+    ----------
+    x0 : ndarray, shape (d,)
+        Where the search starts.
+    sigma0 : ndarray, shape (d,)
+        The first region reaches four of these from x0, within the bounds.
+    cov : ndarray, shape (d,) or (d, d)
+        Variances or covariance of x - theta; zeros for no noise.
+    seed : int
+        Seed of all randomness of the search.
+    bias : ndarray, shape (d,), optional
+        Mean of x - theta; zero by default.
+    lower, upper : ndarray, shape (d,), optional
+        Bounds of theta, lower < upper; none by default.
+    draws : callable, optional
+        theta (d,) -> draws (s, d) of x - theta if the law is not Gaussian, else None.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> world = np.random.default_rng(1)
+    >>> search = BayesianSearch(np.ones(2), np.full(2, 0.5), np.full(2, 0.01), seed=0)
+    >>> while search.evaluations < 30:
+    ...     theta = search.ask()
+    ...     x = theta + 0.1 * world.standard_normal(theta.shape)
+    ...     search.tell(theta, x, np.sum(x**2, axis=1))
+    >>> bool(np.abs(search.mean).max() < 0.01)
+    True
+    """
+
+    converged = ""  # it goes on as long as it is asked
+    challenging = False  # it never restarts
+
+    def __init__(
+        self,
+        x0: FloatArray,
+        sigma0: FloatArray,
+        cov: FloatArray,
+        *,
+        seed: int,
+        bias: FloatArray | None = None,
+        lower: FloatArray | None = None,
+        upper: FloatArray | None = None,
+        draws: Callable[[FloatArray], FloatArray | None] = _gaussian,
+    ) -> None:
+        dim = x0.size
+        self._lower = np.full(dim, -np.inf) if lower is None else lower
+        self._upper = np.full(dim, np.inf) if upper is None else upper
+        self.x0 = np.clip(x0, self._lower, self._upper)
+        self.width = sigma0
+        self._region = make_region(self.x0, sigma0, self._lower, self._upper)
+        shift = np.zeros(dim) if bias is None else bias / self._region.width
+        self._model = Model(dim, self._region.covariance(cov), shift)
+        self._draws = draws
+        self._seed = seed
+        self._sobol = _sobol(dim, np.random.default_rng([seed, 1]))
+        self._pending = np.empty((0, dim))
+        self._answer: FloatArray | None = None
+        self._events: dict[str, int] = {}
+        self._shape = ""
+
+    @property
+    def evaluations(self) -> int:
+        """Number of rows that were told."""
+        return self._model.rows.f.size
+
+    @property
+    def popsize(self) -> int:
+        """How many points `ask` returns: what the design lacks, then a small batch."""
+        if self._lacking > 0:
+            return self._lacking
+        return min(max(int(tuning.BATCH_SHARE * self.evaluations), 1), tuning.LARGEST_BATCH)
+
+    least = 1  # rows that are worth an update
+
+    @property
+    def _asked(self) -> int:
+        """Number of points so far, told or under way."""
+        return self.evaluations + len(self._pending)
+
+    @property
+    def _lacking(self) -> int:
+        """Points that the space-filling design lacks."""
+        return tuning.DESIGN * (self._region.dim + 1) - self._asked
+
+    @one_thread
+    def ask(self, n: int | None = None, beside: int = 0) -> FloatArray:
+        """Intended theta to try next.
+
+        Parameters
+        ----------
+        n : int, optional
+            How many; `popsize` by default. What was asked and not told is taken to be under way.
+        beside : int, optional
+            Rows that the caller evaluates with them; they do not matter here.
+
+        Returns
+        -------
+        ndarray, shape (n, d)
+            Points within the bounds.
+        """
+        asked = [self._next() for _ in range(self.popsize if n is None else n)]
+        return np.array(asked).reshape(-1, self._region.dim)
+
+    def _next(self) -> FloatArray:
+        """One more theta, which is under way from now on."""
+        number = self._asked
+        spread = self._lacking > 0 or not self._model.ready
+        if spread or number % tuning.EXPLORE == tuning.EXPLORE - 1:
+            u = self._region.spread(self._sobol.random(1)[0])
+        else:
+            u, _ = self._improving(np.random.default_rng([self._seed, 2, number]))
+        theta = self.inside(self._region.to_theta(u))
+        self._pending = np.concatenate([self._pending, theta[None]])[-tuning.MOST_PENDING :]
+        return theta
+
+    def _improving(self, rng: np.random.Generator) -> tuple[FloatArray, float]:
+        """The most promising u, with those under way believed, and its log improvement."""
+        model, answer = self._model, self._best()
+        pending = self._region.to_u(self._pending)
+        belief = model.belief.believing(pending, model.unknown)
+        # what is under way is believed: the next point must promise more than that, too
+        best = float(belief.at(np.concatenate([answer[None], pending]))[0].min())
+        std = np.sqrt(model.lengths**2 + model.noise_variances)
+        points = candidates(self._region, answer, np.minimum(std, 1.0), rng)
+        return most_promising(belief, best, points, self._region)
+
+    @one_thread
+    def expected_gain(self, n: int = 1) -> float:
+        """By how much the next n evaluations are expected to improve E f of the answer, at most.
+
+        Parameters
+        ----------
+        n : int, optional
+            How many are made at once.
+
+        Returns
+        -------
+        float
+            The sum of their expected improvements, each with those before it believed; infinity
+            while there is no model.
+        """
+        if not self._model.ready:
+            return np.inf
+        rng, pending, total = np.random.default_rng([self._seed, 3]), self._pending, 0.0
+        for _ in range(n):
+            u, gain = self._improving(rng)
+            total += math.exp(gain)
+            self._pending = np.concatenate([self._pending, self._region.to_theta(u)[None]])
+        self._pending = pending
+        return total
+
+    @one_thread
+    def tell(
+        self, theta: FloatArray, x: FloatArray, f: FloatArray, measured: BoolArray | None = None
+    ) -> None:
+        """Take in any number of samples, in any order.
+
+        Parameters
+        ----------
+        theta : ndarray, shape (n, d)
+            What was intended.
+        x : ndarray, shape (n, d)
+            What was realised, unmeasured coordinates at their expectation.
+        f : ndarray, shape (n,)
+            Values at x; NaN or infinite values are failed evaluations.
+        measured : ndarray of bool, shape (n, d), optional
+            Which coordinates of x were measured; all by default.
+        """
+        for row in theta:
+            same = np.flatnonzero(np.all(self._pending == row, axis=1))
+            self._pending = np.delete(self._pending, same[:1], axis=0)
+        seen = np.ones(x.shape, bool) if measured is None else measured
+        known = np.all(np.isfinite(x), axis=1)
+        to_u = self._region.to_u
+        self._model.add(to_u(theta[known]), to_u(x[known]), f[known], seen[known])
+        self._answer = None
+        self._report(f)
+
+    learn = tell  # draws at the answer teach as much as any others
+
+    def _report(self, f: FloatArray) -> None:
+        """Events of the last rows."""
+        fitted = self._model.fitted
+        if fitted is None and self._lacking <= 0:
+            self._event(FLAT)
+        elif fitted is not None and fitted.shape.name != self._shape:
+            self._shape = fitted.shape.name
+            self._event(KERNEL.format(self._shape))
+        if not np.isfinite(f).all():
+            self._event(FAILING)
+
+    def _event(self, text: str) -> None:
+        self._events[text] = self._events.get(text, 0) + 1
+
+    def take_events(self) -> dict[str, int]:
+        """What happened since this was last called.
+
+        Returns
+        -------
+        dict of str to int
+            Texts with their number, in the order of their first.
+        """
+        taken, self._events = self._events, {}
+        return taken
+
+    def conclude(self) -> None:
+        """Nothing is kept back: every row was used when it was told."""
+
+    def restart(self, theta: FloatArray) -> None:
+        """Nothing to do: the evidence is in the model, which goes on by itself.
+
+        Parameters
+        ----------
+        theta : ndarray, shape (d,)
+            Where the evidence says that the answer is.
+        """
+
+    def inside(self, theta: FloatArray) -> FloatArray:
+        """The nearest points within the bounds.
+
+        Parameters
+        ----------
+        theta : ndarray, shape (n, d)
+
+        Returns
+        -------
+        ndarray, shape (n, d)
+        """
+        return np.clip(theta, self._lower, self._upper)
+
+    def update_noise(
+        self, cov: FloatArray, bias: FloatArray, unmeasured: FloatArray | None = None
+    ) -> None:
+        """Go on with better knowledge of the noise: the same rows, other predictions.
+
+        Parameters
+        ----------
+        cov : ndarray, shape (d,) or (d, d)
+            Variances or covariance of the measured x - theta.
+        bias : ndarray, shape (d,)
+            Mean of x - theta.
+        unmeasured : ndarray, shape (d,), optional
+            Variance of the noise in coordinates where x is not measured.
+        """
+        more = np.zeros(bias.size) if unmeasured is None else np.maximum(unmeasured, 0.0)
+        total = cov + (np.diag(more) if cov.ndim == 2 else more)
+        self._model.update_noise(self._region.covariance(total), bias / self._region.width)
+        self._answer = None
+
+    @one_thread
+    def _best(self) -> FloatArray:
+        """The answer in u; the region grows with it."""
+        if self._answer is None:
+
+            def draws(u: FloatArray) -> FloatArray | None:
+                found = self._draws(self._region.to_theta(u))
+                return None if found is None else found / self._region.width
+
+            self._answer = best_known(self._model, self._region, draws)
+            self._region = self._region.around(self._answer)
+        return self._answer
+
+    @property
+    def mean(self) -> FloatArray:
+        """The recommendation, shape (d,); the best theta that was tried while there is no model."""
+        if self._model.ready:
+            return self.inside(self._region.to_theta(self._best()))
+        rows = self._model.rows
+        if not rows.worked.any():
+            return self.x0.copy()
+        return self.inside(self._region.to_theta(rows.theta[np.nanargmin(rows.f)]))
+
+    @property
+    @one_thread
+    def estimate(self) -> tuple[float, float]:
+        """E f(x) at `mean` by the model, and its standard error."""
+        if not self._model.ready:
+            return np.nan, np.inf
+        mean, sd = self._model.belief.at(self._best()[None])
+        return float(mean[0]), float(sd[0])
+
+    @property
+    @one_thread
+    def noise_cost(self) -> float:
+        """What the noise of the inputs adds to F at `mean`: F less f, by the model."""
+        if not self._model.ready:
+            return 0.0
+        at, posterior = self._best()[None], self._model.belief.values
+        return float(posterior.at(at)[0][0] - posterior.averaged_over(at, np.zeros_like(at))[0])
+
+    @property
+    def spread(self) -> FloatArray:
+        """A small share of the lengths over which f changes, in each coordinate, shape (d,)."""
+        if not self._model.ready:
+            return self.width.copy()
+        return tuning.SPREAD * self._model.lengths * self._region.width
+
+    @property
+    def phase(self) -> str:
+        """What the search is doing now: design, or model."""
+        return "model" if self._model.ready and self._lacking <= 0 else "design"

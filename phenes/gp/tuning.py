@@ -1,0 +1,100 @@
+"""Every number of the Gaussian-process search: its meaning, and where it comes from.
+
+The source stands in brackets:
+
+- [few]: set on the tuning problems of `phenes bench few`; docs/few.md has what was tried.
+- [prior]: what is believed before anything is seen, in units of the box and of the standard
+  deviation of the values.
+- [guard]: keeps arithmetic, memory or time within bounds; results hardly depend on it.
+"""
+
+# --- kernel ---
+
+# Keeps a division finite. [guard]
+TINY = 1e-300
+# Nodes of the scale mixture for Matern 5/2, which errs by less than 0.005. [guard]
+MATERN_NODES = 5
+MATERN_ORDER = 2.5
+# Jitter on the diagonal, relative to it, tried in this order. [guard]
+JITTERS = (1e-10, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)
+
+# --- likelihood ---
+
+# log l ~ N(log 0.6 + log(d) / 2, 1.2^2): functions vary over about the box. [prior]
+LENGTH, LENGTH_SD = 0.6, 1.2
+# Variance of noise on the values, relative to the variance of f. [prior]
+ETA, ETA_SD = 1e-4, 2.0
+# Amplitudes of squares and of products, for d = 1; divided by d. [prior]
+AXES, AXES_SD = 0.3, 3.0
+PRODUCTS, PRODUCTS_SD = 0.03, 4.0
+# Ranges of lengths, of eta and of amplitudes. [guard]
+LENGTHS = (0.01, 50.0)
+ETAS = (1e-9, 2.0)
+AMPLITUDES = (1e-6, 1e6)
+
+# --- fit ---
+
+# Steps of L-BFGS where kernels are chosen, and where the last one is followed. [guard]
+CHOICE_STEPS, FOLLOW_STEPS = 40, 15
+# Kernels are chosen anew when there are so many times as many rows. [guard]
+CHOICE_GROWTH = 1.3
+# Parameters follow after one row more, and after one in so many rows. [guard]
+FOLLOW_SHARE = 1 / 25
+# A second start has lengths shorter by this factor. [few]
+SHORT = 0.3
+# Rows nearest to the answer that the model is made of. [guard]
+MOST_ROWS = 400
+
+# Up to so many failures are taken to depend on x; of more, their likelihood must gain so much by
+# a kernel. [few]
+FEW_FAILURES, PLACED = 3, 2.0
+
+# --- acquisition ---
+
+# Where formulas for the tail of the expected improvement take over. [guard]
+TAIL, FAR_TAIL = -1.0, -1e3
+# Beyond, squares overflow. [guard]
+LARGEST_Z = 1e100
+# Candidates all over the region, and around the best. [guard]
+GLOBAL_CANDIDATES, LOCAL_CANDIDATES = 384, 384
+# Sizes of local steps, in standard deviations of kernel and noise together. [few]
+LOCAL_STEPS = (0.02, 1.0)
+# Candidates that are polished, and steps of L-BFGS for each. [guard]
+POLISHED, POLISH_STEPS = 2, 12
+# Dimensions up to which local steps change all coordinates; beyond, half of them change so many.
+# [few]
+ALL_COORDINATES, SOME_COORDINATES = 4, 3
+
+# --- search ---
+
+# Rows of the space-filling design for each coordinate, and one more. [few]
+DESIGN = 2
+# Values below which there is no model. [guard]
+LEAST_ROWS = 3
+# One in so many points is of the space-filling sequence. [few]
+EXPLORE = 10
+# The first region reaches so many sigma0 from x0. [few]
+REACH = 4.0
+# A side without bound reaches this share of the region beyond the answer. [few]
+GROW = 0.25
+# Points that are asked for at once, unless the caller says: one in so many rows, at most so many.
+# Small batches lose nothing beyond 60 rows, and cost less time. [few]
+BATCH_SHARE, LARGEST_BATCH = 1 / 15, 4
+# Evaluations under way that are remembered. [guard]
+MOST_PENDING = 256
+
+# --- answer ---
+
+# The answer is near a theta that was tried: within a standard deviation of the noise and this share
+# of a length. [few]
+NEAR = 0.1
+# Standard deviations that count against an answer. [few]
+CAUTION = 1.0
+# Tried theta from which the answer is sought, and steps of L-BFGS for each. [guard]
+ANSWERS, ANSWER_STEPS = 3, 30
+# Draws of a law that is not Gaussian by which answers are compared. [guard]
+LAW_DRAWS = 128
+# Points near the best that are compared by them. [guard]
+LAW_ANSWERS = 63
+# Share of a length that stands for the spread of the search. [guard]
+SPREAD = 0.1

@@ -1,0 +1,167 @@
+"""What asks: the searches behind `Optimizer`, and which of them a run has."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from phenes._validate import BoolArray, FloatArray
+from phenes.adaptive import Adaptive
+from phenes.optimizer.noise_state import NoiseState
+
+AUTO, GP, ADAPTIVE = "auto", "gp", "adaptive"
+ENGINES = (AUTO, GP, ADAPTIVE)
+# Budget and coordinates up to which the Gaussian process asks: beyond, its cost for each evaluation
+# grows and its lead shrinks (`phenes bench few`).
+FEW_EVALUATIONS, FEW_COORDINATES = 500, 10
+
+
+class Search(Protocol):
+    """A search: ask for theta, tell what came of them. All arrays are clean, values minimised."""
+
+    @property
+    def x0(self) -> FloatArray:
+        """Where it started, within the bounds, (d,)."""
+        ...
+
+    @property
+    def width(self) -> FloatArray:
+        """The user's sigma0, (d,)."""
+        ...
+
+    @property
+    def popsize(self) -> int:
+        """How many theta it asks for by itself."""
+        ...
+
+    @property
+    def least(self) -> int:
+        """Rows that are worth an update."""
+        ...
+
+    @property
+    def mean(self) -> FloatArray:
+        """What it proposes as the answer, (d,)."""
+        ...
+
+    @property
+    def estimate(self) -> tuple[float, float]:
+        """E f there by its own model, and the standard error."""
+        ...
+
+    @property
+    def noise_cost(self) -> float:
+        """What the noise of the inputs adds to F there."""
+        ...
+
+    @property
+    def spread(self) -> FloatArray:
+        """Standard deviation of the search in each coordinate, (d,)."""
+        ...
+
+    @property
+    def challenging(self) -> bool:
+        """Whether it looks elsewhere, beside a best place that it knows."""
+        ...
+
+    @property
+    def phase(self) -> str:
+        """What it is doing, in a word."""
+        ...
+
+    @property
+    def converged(self) -> str:
+        """Why more evaluations would gain nothing; empty while they may."""
+        ...
+
+    def ask(self, n: int | None = None, beside: int = 0) -> FloatArray:
+        """theta (n, d). beside: rows of the caller's that are evaluated with them."""
+        ...
+
+    def tell(
+        self, theta: FloatArray, x: FloatArray, f: FloatArray, measured: BoolArray | None = None
+    ) -> None:
+        """What was intended, realised (unmeasured coordinates at their expectation), and f."""
+        ...
+
+    def learn(
+        self, theta: FloatArray, x: FloatArray, f: FloatArray, measured: BoolArray | None = None
+    ) -> None:
+        """The same, of rows that were drawn to verify."""
+        ...
+
+    def conclude(self) -> None:
+        """No more rows of the search will come."""
+        ...
+
+    def restart(self, theta: FloatArray) -> None:
+        """The evidence says that the answer is at theta."""
+        ...
+
+    def inside(self, theta: FloatArray) -> FloatArray:
+        """The nearest points within the bounds, (n, d)."""
+        ...
+
+    def update_noise(
+        self, cov: FloatArray, bias: FloatArray, unmeasured: FloatArray | None = None
+    ) -> None:
+        """Better knowledge of the law of x - theta."""
+        ...
+
+    def expected_gain(self, n: int = 1) -> float:
+        """What n more evaluations are expected to improve; NaN if it cannot say."""
+        ...
+
+    def take_events(self) -> dict[str, int]:
+        """What happened since the last call."""
+        ...
+
+
+def choose_engine(engine: str, dim: int, budget: int) -> str:
+    """The engine, by dimension and budget if the user leaves it open: "gp" or "adaptive"."""
+    if engine != AUTO:
+        return engine
+    few = budget <= FEW_EVALUATIONS and dim <= FEW_COORDINATES
+    return GP if few else ADAPTIVE
+
+
+def make_search(
+    engine: str,
+    x0: FloatArray,
+    sigma0: FloatArray,
+    bounds: tuple[FloatArray, FloatArray],
+    noise: NoiseState,
+    popsize: int | None,
+    seed: int,
+) -> Search:
+    """The search of a run."""
+    known = noise.known
+    lower, upper = bounds
+    if engine == GP:
+        from phenes.gp import BayesianSearch
+
+        def draws(theta: FloatArray) -> FloatArray | None:
+            law = noise.law_at(theta)
+            return law - theta if isinstance(law, np.ndarray) else None
+
+        return BayesianSearch(
+            x0,
+            sigma0,
+            known.cov,
+            seed=seed,
+            bias=known.bias,
+            lower=lower,
+            upper=upper,
+            draws=draws,
+        )
+    return Adaptive(
+        x0,
+        sigma0,
+        known.cov,
+        popsize=popsize,
+        rng=np.random.default_rng([seed, 0]),
+        bias=known.bias,
+        lower=lower,
+        upper=upper,
+    )
