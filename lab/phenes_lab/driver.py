@@ -10,7 +10,7 @@ import functools
 import importlib
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -31,7 +31,8 @@ def silent(done: int, total: int) -> None:
 
 
 class Experiment(NamedTuple):
-    """A package that is run by `run`, with modules that are imported where they are needed.
+    """A package that is run by `run`, with modules that are imported where they are needed; a small
+    one is a single module that has all of it.
 
     name: of the runs in the store, and of its file. settings: the name of its class of settings in
     `package`.settings. The other modules:
@@ -47,7 +48,7 @@ class Experiment(NamedTuple):
     settings: str
 
     def module(self, name: str) -> ModuleType:
-        return importlib.import_module(f"{self.package}.{name}")
+        return _module(self.package, name)
 
     @property
     def settings_class(self) -> Any:
@@ -85,6 +86,12 @@ def last(store: Store, name: str, settings: Any) -> tuple[Run, Loaded]:
     run = store.last(name)
     made = settings.from_stored(run.about.settings)
     return run, Loaded(made, run.about.version, run.about.status, sessions(run))
+
+
+def parts_of(run: Run, keys: Iterable[str]) -> dict[str, dict[str, np.ndarray]]:
+    """Those of the parts that are there."""
+    there = run.keys()
+    return {key: run[key] for key in keys if key in there}
 
 
 class Slot(NamedTuple):
@@ -244,6 +251,14 @@ def sessions(record: Run) -> list[Session]:
     ]
 
 
+def keys_of(settings: Any) -> Any:
+    """A JAX key for each seed, [seeds]."""
+    import jax
+
+    key, seeds = jax.random.key(settings.seed), jax.numpy.arange(settings.seeds)
+    return jax.vmap(lambda seed: jax.random.fold_in(key, seed))(seeds)
+
+
 def double_precision() -> None:
     """For a worker, whose JAX is its own."""
     import jax
@@ -258,4 +273,9 @@ def _count(processes: int | None) -> int:
 def _compute(package: str, settings: Any, task: tuple[str, Any]) -> dict[str, np.ndarray]:
     """In a worker, which imports what computes and nothing that draws or writes."""
     double_precision()
-    return importlib.import_module(f"{package}.compute").compute(settings, task[1])
+    return _module(package, "compute").compute(settings, task[1])
+
+
+def _module(package: str, name: str) -> ModuleType:
+    home = importlib.import_module(package)
+    return importlib.import_module(f"{package}.{name}") if hasattr(home, "__path__") else home

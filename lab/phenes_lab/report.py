@@ -154,6 +154,14 @@ def rich_table(
     return out
 
 
+def table_of(rows: Iterable[Any], columns: Mapping[str, str], **options: Any) -> Any:
+    """For the terminal: a line for each row, a dataclass. columns: what stands below each head, as
+    "{field:.2f}".
+    """
+    lines = [[text.format(**vars(row)) for text in columns.values()] for row in rows]
+    return rich_table(list(columns), lines, **options)
+
+
 def number(value: float, digits: int = 3) -> str:
     if not math.isfinite(value):
         return "-" if math.isnan(value) else "infinite"
@@ -220,6 +228,7 @@ class Document:
             )
 
     def claims(self, claims: Sequence[Claim]) -> None:
+        self.heading("Claims")
         self.table(
             ["claim", "measured", "verdict", "rule"],
             [[c.claim, c.measured, c.verdict, c.rule] for c in claims],

@@ -60,7 +60,10 @@ def default_popsize(dim: int) -> int:
 
 
 class Pycma:
-    """cma.CMAEvolutionStrategy. `popsize` None is its default; bounded: told the box."""
+    """cma.CMAEvolutionStrategy. `popsize` None is its default.
+
+    bounded: told the box, into which a realised x is clipped: pycma refuses to be told others.
+    """
 
     def __init__(
         self,
@@ -76,11 +79,13 @@ class Pycma:
         options: dict[str, Any] = {"popsize": n, "seed": start.seed + 1, "verbose": -10}
         if bounded and start.bounds is not None:
             options["bounds"] = start.bounds.T.tolist()
+        self.box = start.bounds if bounded else None
         self.es, self.told_x = cma.CMAEvolutionStrategy(start.mean, start.sigma0, options), told_x
 
     def step(self, world: World) -> None:
         theta = self.es.ask()
         x, f = world(np.asarray(theta))
+        x = x if self.box is None else np.clip(x, *self.box.T)
         self.es.tell(list(x) if self.told_x else theta, f.tolist())
 
     def stopped(self) -> bool:
@@ -88,7 +93,10 @@ class Pycma:
 
     @property
     def mean(self) -> np.ndarray:
-        return np.array(self.es.mean)
+        if self.box is None:
+            return np.array(self.es.mean)
+        # within a box pycma's own coordinates are others
+        return np.array(self.es.gp.pheno(self.es.mean, into_bounds=self.es.boundary_handler.repair))
 
     @property
     def popsize(self) -> int:

@@ -181,3 +181,15 @@ class TestRestarts:
                 search.step(world)
         assert search.restarts >= 1
         assert np.sum(search.recommended(world) ** 2) < 1e-9
+
+
+@needs_peers
+def test_pycma_in_a_box_is_told_x_outside_of_it_and_recommends_inside():
+    bounds = np.tile([0.0, 1.0], (2, 1))
+    start = Start(np.array([0.9, 0.1]), 0.25, 0.0, 0, bounds=bounds)
+    search = Pycma(start, told_x=True, bounded=True)
+    world = World(lambda theta: (theta + 0.5, np.sum((theta - [2.0, 0.5]) ** 2, axis=1)), 600)
+    for _ in range(60):
+        search.step(world)
+        assert np.all((search.mean >= 0) & (search.mean <= 1))
+    assert search.mean[0] > 0.98

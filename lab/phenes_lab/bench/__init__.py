@@ -85,6 +85,14 @@ BENCHES = {
         ("problems", "contenders", "seeds", "seed"),
         "Folder for store, pictures and report.",
     ),
+    "few": Bench(
+        "30 to 500 evaluations: regret beside pycma, cmaes, Optuna, BoTorch and Py-BOBYQA.",
+        "few",
+        "FewSettings",
+        ("problems", "contenders", "budgets", "seeds", "seed"),
+        "Folder for store, picture and report.",
+        ("renew", "processes"),
+    ),
     "workers": Bench(
         "Overhead of a task and speed-up on two workers: one process, loky, Dask, Ray.",
         "endurance.workers",

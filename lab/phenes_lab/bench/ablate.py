@@ -19,7 +19,7 @@ from scipy import optimize, special
 from phenes.adaptive import Adaptive
 from phenes.adaptive.policies import SWITCHES
 from phenes_lab.driver import Progress, each, silent
-from phenes_lab.report import rich_table, rows_as_json
+from phenes_lab.report import quartiles, rich_table, rows_as_json
 from phenes_lab.settings import Checked
 
 Function = Callable[[np.ndarray], np.ndarray]
@@ -230,12 +230,7 @@ def compared(
     ]
     ends = [p.at(budget) / w.at(budget) for p, w in zip(part, whole, strict=True)]
     reached = float(np.mean([bool(np.any(curve.regret <= target)) for curve in part]))
-    return AblateRow(case, policy, target, _quartiles(speed), _quartiles(ends), reached)
-
-
-def _quartiles(values: list[float]) -> tuple[float, float, float]:
-    low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
-    return float(low), float(middle), float(high)
+    return AblateRow(case, policy, target, quartiles(speed), quartiles(ends), reached)
 
 
 def table(rows: list[AblateRow]) -> Any:
@@ -255,8 +250,8 @@ def table(rows: list[AblateRow]) -> Any:
     )
 
 
-def _spread(quartiles: tuple[float, float, float]) -> str:
-    low, middle, high = quartiles
+def _spread(three: tuple[float, float, float]) -> str:
+    low, middle, high = three
     return f"{middle:.2g} ({low:.2g} to {high:.2g})"
 
 

@@ -220,13 +220,7 @@ def _verdict(
     covered, wrong = _claim(result, at[1])
     gain = -float(np.mean(rise)) / (spread or 1.0)
     return FuzzRow(
-        *problem[:4],
-        diverged,
-        worse,
-        gain,
-        covered,
-        wrong and result.success,
-        bool(result.success),
+        *problem[:4], diverged, worse, gain, covered, wrong and result.success, bool(result.success)
     )
 
 

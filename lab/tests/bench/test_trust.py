@@ -14,11 +14,10 @@ from phenes_lab.bench.trust import run as running
 from phenes_lab.bench.trust.contenders import CONTENDERS, Answer, ask, said
 from phenes_lab.bench.trust.laws import exactly, gaussian
 from phenes_lab.bench.trust.problem import FAILURES, KINDS, Problem, chosen, draw, names
-from phenes_lab.bench.trust.scores import TrustRow, covered, impossible, score, z_of
 from phenes_lab.bench.trust.settings import QUICK, TrustSettings
 from phenes_lab.bench.trust.simulator import Crashed, Workplace
-from phenes_lab.bench.trust.summary import at_least_as_good, figures, misses, regrets
-from phenes_lab.bench.trust.truth import judge
+from phenes_lab.bench.trust.tables import at_least_as_good, figures, misses, regrets
+from phenes_lab.bench.trust.truth import TrustRow, covered, impossible, judge, score, z_of
 from phenes_lab.report import plain
 from typer.testing import CliRunner
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from phenes_lab import report
-from phenes_lab.reproduce.contexts import claims, data, figures, results, rivals, settings
+from phenes_lab.reproduce.contexts import claims, data, figures, learners, results, settings
 from phenes_lab.reproduce.contexts.settings import ContextsSettings
 
 
@@ -60,7 +60,7 @@ class TestData:
 
 
 def test_logistic_regression_learns_wine():
-    out = rivals.logistic(data.load("wine", 1, 0), [{"C": 1.0}], np.array([60, 200]), 0)
+    out = learners.logistic(data.load("wine", 1, 0), [{"C": 1.0}], np.array([60, 200]), 0)
     assert out.shape == (1, 1, 2)
     assert out.min() > 0.85
 

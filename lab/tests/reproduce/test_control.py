@@ -13,7 +13,7 @@ from phenes_lab.reproduce.control.settings import (
     PendulumSettings,
     SwimmerSettings,
 )
-from phenes_lab.reproduce.held_out_environments.settings import HeldOutSettings
+from phenes_lab.reproduce.held_out_environments import HeldOutSettings
 
 from phenes.rl import rollouts, training
 

@@ -13,7 +13,7 @@ from phenes_lab.reproduce.bbob.settings import BbobSettings
 from phenes_lab.reproduce.contexts.settings import METHODS, ContextsSettings
 from phenes_lab.reproduce.control.settings import CartpoleSettings
 from phenes_lab.reproduce.frozenlake.settings import FrozenlakeSettings
-from phenes_lab.reproduce.held_out_environments.settings import HeldOutSettings
+from phenes_lab.reproduce.held_out_environments import HeldOutSettings
 
 from phenes.store import Store
 
@@ -230,8 +230,8 @@ def test_workers_import_nothing_that_draws():
     """What `driver` imports in the process of a part."""
     packages = sorted({f"phenes_lab.reproduce.{package}" for package, _ in PACKAGES.values()})
     packages += ["phenes_lab.bench.peers", "phenes_lab.bench.engineering"]
-    code = "import sys, importlib, phenes_lab.driver\n"
-    code += f"for p in {packages}: importlib.import_module(p + '.compute')\n"
+    code = "import sys\nfrom phenes_lab.driver import Experiment\n"
+    code += f"for p in {packages}: Experiment('', p, '').module('compute').compute\n"
     code += "print([name for name in sys.modules if name.startswith('matplotlib')][:3])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

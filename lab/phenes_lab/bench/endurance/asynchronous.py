@@ -16,7 +16,7 @@ import numpy as np
 
 from phenes.optimizer.optimizer import Optimizer
 from phenes_lab.driver import Progress, silent
-from phenes_lab.report import rich_table, rows_as_json
+from phenes_lab.report import rows_as_json, table_of
 
 SIGMA = math.log(3) / 1.2816  # of the logarithm of the times
 
@@ -149,16 +149,12 @@ def as_json(rows: list[AsynchronousRow]) -> dict[str, Any]:
 
 def table(rows: list[AsynchronousRow]) -> Any:
     """For people, as a `rich` table."""
-    lines = [
-        [
-            row.function,
-            str(row.workers),
-            f"{row.generations_evaluations:.0f}",
-            f"{row.evaluations:.2f}",
-            f"{row.time:.2f}",
-            str(row.reached),
-        ]
-        for row in rows
-    ]
-    columns = ("function", "workers", "evaluations by generations", "evaluations, ratio")
-    return rich_table((*columns, "time, ratio", "runs that reached the target"), lines)
+    columns = {
+        "function": "{function}",
+        "workers": "{workers}",
+        "evaluations by generations": "{generations_evaluations:.0f}",
+        "evaluations, ratio": "{evaluations:.2f}",
+        "time, ratio": "{time:.2f}",
+        "runs that reached the target": "{reached}",
+    }
+    return table_of(rows, columns)

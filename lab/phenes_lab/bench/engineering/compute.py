@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from phenes.problems.engineering import ENGINEERING
 from phenes_lab.bench.engineering.contenders import CONTENDERS
-from phenes_lab.bench.engineering.settings import EngineeringSettings, Part, problem_of
+from phenes_lab.bench.engineering.settings import EngineeringSettings, Part
 from phenes_lab.contenders import check_installed
 
 
@@ -23,7 +24,7 @@ def compute(settings: EngineeringSettings, part: Part) -> dict[str, np.ndarray]:
     """evaluations, points [k, d] and by a few draws mean and share [k] on the way; at the end mean,
     se, share and p95 by many.
     """
-    problem, contender = problem_of(part), CONTENDERS[part.contender]
+    problem, contender = ENGINEERING[part.problem], CONTENDERS[part.contender]
     if contender.fixed:
         evaluations, points = np.zeros(1, int), contender.run(problem)[None]
     else:

@@ -24,12 +24,8 @@ def figures(results: EngineeringResults, out: Path) -> list[Path]:
     return drawn + [
         save(designs(results, problem), out / f"engineering-{problem}.png")
         for problem in results.problems
-        if _ours(results, problem)
+        if OURS in results.runs[problem]
     ]
-
-
-def _ours(results: EngineeringResults, problem: str) -> bool:
-    return OURS in results.runs[problem]
 
 
 def designs(results: EngineeringResults, problem: str) -> Figure:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from phenes.problems.engineering import ENGINEERING, EngineeringProblem
+from phenes.problems.engineering import ENGINEERING
 from phenes.problems.engineering.problem import DRAWS
 from phenes_lab.bench.engineering.contenders import CONTENDERS, DEFAULT
 from phenes_lab.settings import Checked
@@ -88,7 +88,3 @@ class EngineeringSettings(Checked):
             Part(p, c, seed) for seed in range(most) for p, c in pairs if seed < self.runs(p, c)
         ]
         return tuple(sorted(every, key=lambda part: self.problems.index(part.problem)))
-
-
-def problem_of(part: Part) -> EngineeringProblem:
-    return ENGINEERING[part.problem]

@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from phenes_lab.driver import Progress, silent
-from phenes_lab.report import rich_table, rows_as_json
+from phenes_lab.report import rows_as_json, table_of
 from phenes_lab.settings import Checked
 
 HIDDEN = {"CartPole-v1": (32, 32)}  # as in the paper; (64, 64) for all others
@@ -165,18 +165,21 @@ def _synchronous(job: Job) -> Callable[[], tuple[int, int]]:
 
 def table(rows: list[RolloutSpeedRow]) -> Any:
     """For people, as a `rich` table."""
-    lines = []
-    for r in rows:
-        numbers = (f"{v:.1f}" for v in (r.gymnasium, r.ratio, r.least))
-        times = [f"{r.length:.1f}", f"{r.ours:.2f}", *numbers]
-        lines.append([r.environment, r.policies, str(r.popsize), *times])
-    columns = ("environment", "policies", "episodes together", "steps an episode", "phenes")
+    columns = {
+        "environment": "{environment}",
+        "policies": "{policies}",
+        "episodes together": "{popsize}",
+        "steps an episode": "{length:.1f}",
+        "phenes": "{ours:.2f}",
+        "gymnasium": "{gymnasium:.1f}",
+        "ratio": "{ratio:.1f}",
+        "counting all its steps": "{least:.1f}",
+    }
     title = (
         "Microseconds a step, one episode of each policy: phenes, and Gymnasium's SyncVectorEnv"
         " with the same policies"
     )
-    more = ("gymnasium", "ratio", "counting all its steps")
-    return rich_table((*columns, *more), lines, title, left=2)
+    return table_of(rows, columns, title=title, left=2)
 
 
 def as_json(rows: list[RolloutSpeedRow]) -> dict[str, Any]:

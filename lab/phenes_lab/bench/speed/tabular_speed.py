@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from phenes_lab.driver import Progress, silent
-from phenes_lab.report import rich_table, rows_as_json
+from phenes_lab.report import rows_as_json, table_of
 from phenes_lab.settings import Checked
 
 
@@ -110,27 +110,16 @@ def _compiled(settings: TabularSpeedSettings, name: str, popsize: int) -> tuple[
 
 def table(rows: list[TabularSpeedRow]) -> Any:
     """For people, as a `rich` table."""
-    lines = [
-        [
-            row.environment,
-            str(row.popsize),
-            f"{row.length:.1f}",
-            f"{row.ours:.3f}",
-            f"{row.gymnasium:.1f}",
-            f"{row.ratio:.0f}",
-        ]
-        for row in rows
-    ]
-    columns = (
-        "environment",
-        "episodes together",
-        "steps an episode",
-        "phenes",
-        "gymnasium",
-        "ratio",
-    )
+    columns = {
+        "environment": "{environment}",
+        "episodes together": "{popsize}",
+        "steps an episode": "{length:.1f}",
+        "phenes": "{ours:.3f}",
+        "gymnasium": "{gymnasium:.1f}",
+        "ratio": "{ratio:.0f}",
+    }
     title = "Microseconds a step, random actions: compiled from the table, and Gymnasium's loop"
-    return rich_table(columns, lines, title)
+    return table_of(rows, columns, title=title)
 
 
 def as_json(rows: list[TabularSpeedRow]) -> dict[str, Any]:

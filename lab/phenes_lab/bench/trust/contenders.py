@@ -1,6 +1,7 @@
 """Who is asked: phenes by `minimize` and by ask and tell, and libraries with their defaults."""
 
 import contextlib
+import functools
 import math
 import time
 import warnings
@@ -36,11 +37,14 @@ class Answer:
     seconds: float = 0.0
 
 
-def phenes(problem: Problem, world: Workplace, budget: int, seed: int) -> Answer:
-    """`phenes.minimize` with its defaults."""
+def phenes(
+    problem: Problem, world: Workplace, budget: int, seed: int, engine: str = "auto"
+) -> Answer:
+    """`phenes.minimize` with its defaults, or with another engine."""
     from phenes.optimizer import minimize
 
     options: dict[str, Any] = {"bounds": problem.bounds, "budget": budget, "seed": seed}
+    options["engine"] = engine
     if problem.told != "law":
         options["realises"] = True
     f = world.of_x if problem.told == "law" else world.of_theta
@@ -99,11 +103,12 @@ def _exhaust(search: Search, world: Workplace, budget: int) -> None:
 
 CONTENDERS: dict[str, Callable[[Problem, Workplace, int, int], Answer]] = {
     "phenes": phenes,
+    "phenes-adaptive": functools.partial(phenes, engine="adaptive"),
     "phenes-asktell": asktell,
     "pycma": pycma,
     "cmaes": cmaes,
 }
-CLAIM = ("phenes", "phenes-asktell")  # those that say what E f is
+CLAIM = ("phenes", "phenes-adaptive", "phenes-asktell")  # those that say what E f is
 
 
 def ask(name: str, problem: Problem, budget: int, seed: list[int]) -> Answer:

@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 from scipy.stats import binomtest, norm
 
 from phenes.plots import INK, STYLE, save
-from phenes_lab.bench.trust.scores import TrustRow
-from phenes_lab.bench.trust.summary import claimants, groups
+from phenes_lab.bench.trust.tables import claimants, groups
+from phenes_lab.bench.trust.truth import TrustRow
 from phenes_lab.palette import BLUE, ORANGE
 
 PICTURE = "trust.png"
@@ -31,14 +31,8 @@ def picture(rows: list[TrustRow]) -> Figure:
         left, right = figure.subplots(1, 2)
         for k, ours in enumerate(claimants(rows)):
             of = [row for row in rows if row.contender == ours]
-            _coverage(
-                left,
-                of,
-                families,
-                ours,
-                COLOURS[k],
-                0.15 * (2 * k - 1) if len(claimants(rows)) > 1 else 0.0,
-            )
+            shift = 0.15 * (2 * k - 1) if len(claimants(rows)) > 1 else 0.0
+            _coverage(left, of, families, ours, COLOURS[k], shift)
             _distribution(right, of, ours, COLOURS[k])
         _finish(left, right, families)
     return figure
@@ -53,14 +47,8 @@ def _coverage(
         if of:
             low, high = binomtest(sum(of), len(of)).proportion_ci(method="wilson")
             ax.plot([100 * low, 100 * high], [k + shift] * 2, color=colour, linewidth=1.2)
-            ax.plot(
-                100 * np.mean(of),
-                k + shift,
-                "o",
-                color=colour,
-                markersize=5,
-                label=label if k == 0 else None,
-            )
+            name = label if k == 0 else None
+            ax.plot(100 * np.mean(of), k + shift, "o", color=colour, markersize=5, label=name)
 
 
 def _distribution(ax: Axes, rows: list[TrustRow], label: str, colour: str) -> None:
@@ -84,13 +72,7 @@ def _finish(left: Axes, right: Axes, families: list[str]) -> None:
     left.set(xlabel="covered, % (dotted: 95.4)", xlim=(min(40.0, left.get_xlim()[0]), 101))
     left.set_title("Is E f within two standard errors of the claim?")
     grid = np.linspace(-EDGE, EDGE, 200)
-    right.plot(
-        grid,
-        norm.pdf(grid),
-        color=INK,
-        linestyle=":",
-        label="normal",
-    )
+    right.plot(grid, norm.pdf(grid), color=INK, linestyle=":", label="normal")
     right.set(xlabel="(fun - E f) / joint standard error; beyond 4: at the edge", ylabel="density")
     right.set_title("How far off, in standard errors")
     right.legend(fontsize=9)

@@ -81,24 +81,28 @@ class Problem:
         return x, self.judged(x, rng)
 
 
+Build = Callable[[np.random.Generator, int], Problem]
+
+
 class Kind(NamedTuple):
+    """build(rng, dim): draws an instance. facts: fields that all of its instances share."""
+
     family: str
     dim: int
-    build: Callable[[np.random.Generator, int], Problem]
+    build: Build
+    facts: dict[str, Any]
 
 
 KINDS: dict[str, Kind] = {}
 
 
-def problem(
-    name: str, family: str, dim: int
-) -> Callable[[Callable[[np.random.Generator, int], Problem]], Callable[..., Problem]]:
+def problem(name: str, family: str, dim: int, **facts: Any) -> Callable[[Build], Build]:
     """Registers a function (rng, dim) -> Problem that draws an instance."""
 
-    def register(build: Callable[[np.random.Generator, int], Problem]) -> Callable[..., Problem]:
+    def register(build: Build) -> Build:
         if name in KINDS:
             raise ValueError(f"there are two problems {name!r}")
-        KINDS[name] = Kind(family, dim, build)
+        KINDS[name] = Kind(family, dim, build, facts)
         return build
 
     return register
@@ -116,7 +120,7 @@ def draw(name: str, seed: int, base: int = 0) -> Problem:
         raise ValueError(f"there is no problem {name!r}, only {', '.join(names())}")
     kind = KINDS[name]
     built = kind.build(np.random.default_rng([base, number(name), seed]), kind.dim)
-    return dataclasses.replace(built, name=name, family=kind.family, seed=seed)
+    return dataclasses.replace(built, name=name, family=kind.family, seed=seed, **kind.facts)
 
 
 def number(name: str) -> int:

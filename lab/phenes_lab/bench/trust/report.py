@@ -5,10 +5,13 @@ from pathlib import Path
 from typing import Any
 
 from phenes_lab.bench.trust.figures import PICTURE
-from phenes_lab.bench.trust.scores import TrustRow
 from phenes_lab.bench.trust.settings import TrustSettings
-from phenes_lab.bench.trust.summary import (
+from phenes_lab.bench.trust.tables import (
+    HEAD,
+    against,
     at_least_as_good,
+    by,
+    cells,
     claimants,
     figures,
     groups,
@@ -16,7 +19,7 @@ from phenes_lab.bench.trust.summary import (
     regrets,
     rivals,
 )
-from phenes_lab.bench.trust.tables import HEAD, against, by, cells
+from phenes_lab.bench.trust.truth import TrustRow
 from phenes_lab.report import Document, finite
 
 ABOUT = (
@@ -95,35 +98,22 @@ def _misses(document: Document, rows: list[TrustRow]) -> None:
 
 def _miss(r: TrustRow) -> list[str]:
     key = [r.contender, r.problem, str(r.budget), str(r.seed)]
-    return [*key, *_texts(r), _what(r), str(r.success)]
-
-
-def _texts(r: TrustRow) -> list[str]:
-    return [
-        f"{r.fun:.6g}",
-        f"{r.fun_se:.2g}",
-        f"{r.truth:.6g}",
-        f"{r.truth_se:.1g}",
-        f"{r.share:.1%}",
-        f"{r.value:.6g}",
-        f"{r.z:.3g}",
-    ]
+    claim = [f"{r.fun:.6g}", f"{r.fun_se:.2g}", f"{r.truth:.6g}", f"{r.truth_se:.1g}"]
+    numbers = [f"{r.share:.1%}", f"{r.value:.6g}", f"{r.z:.3g}"]
+    return [*key, *claim, *numbers, _what(r), str(r.success)]
 
 
 def _what(row: TrustRow) -> str:
-    names = {
+    said = {
+        "not covered": not row.covered,
         "worse": row.worse,
         "failing": row.failing,
         "impossible": row.impossible,
         "wrong": row.wrong,
         "over budget": row.over,
+        row.error: bool(row.error),
     }
-    said = (
-        ["not covered"] * (not row.covered)
-        + [name for name, is_so in names.items() if is_so]
-        + [row.error] * bool(row.error)
-    )
-    return "; ".join(said).replace("|", "/").replace("\n", " ")
+    return "; ".join(name for name, so in said.items() if so).replace("|", "/").replace("\n", " ")
 
 
 def summary(rows: list[TrustRow]) -> dict[str, Any]:
@@ -142,22 +132,18 @@ def summary(rows: list[TrustRow]) -> dict[str, Any]:
 
 def _numbers(rows: list[TrustRow], ours: str) -> dict[str, Any]:
     of = by(rows, ours)
+
+    def parts(name: str) -> dict[Any, dict[str, Any]]:
+        every = groups(of, operator.attrgetter(name))
+        return {key: _rounded(figures(each)) for key, each in every.items()}
+
+    less = {rival: at_least_as_good(rows, ours, rival) for rival in rivals(rows)}
     return {
         **_rounded(figures(of)),
-        "not_above": _rounded(
-            {rival: at_least_as_good(rows, ours, rival) for rival in rivals(rows)}
-        ),
-        "families": {
-            key: _rounded(figures(each)) for key, each in groups(of, lambda row: row.family).items()
-        },
-        "budgets": {
-            str(key): _rounded(figures(each))
-            for key, each in sorted(groups(of, lambda row: row.budget).items())
-        },
-        "problems": {
-            key: _rounded(figures(each))
-            for key, each in groups(of, lambda row: row.problem).items()
-        },
+        "not_above": _rounded(less),
+        "families": parts("family"),
+        "budgets": {str(key): each for key, each in sorted(parts("budget").items())},
+        "problems": parts("problem"),
     }
 
 

@@ -11,9 +11,8 @@ from typing import Any
 from phenes_lab import driver
 from phenes_lab.bench.trust.contenders import ask
 from phenes_lab.bench.trust.problem import number
-from phenes_lab.bench.trust.scores import TrustRow, score
 from phenes_lab.bench.trust.settings import Task, TrustSettings
-from phenes_lab.bench.trust.truth import judge_of
+from phenes_lab.bench.trust.truth import TrustRow, judge_of, score
 from phenes_lab.report import write_json
 
 FILE = "rows.jsonl"

@@ -8,7 +8,7 @@ import numpy as np
 
 from phenes_lab.report import Claim, difference, mean_se, number, plus_minus, verdict
 from phenes_lab.reproduce.bbob.compute import NEAR
-from phenes_lab.reproduce.bbob.results import BbobResults, Score, reached, score, seconds
+from phenes_lab.reproduce.bbob.results import BbobResults, reached, score, seconds
 
 FOUND = 0.95  # share of the coordinates close to the optimum, from which on it counts as found
 
@@ -24,12 +24,17 @@ def claims(results: BbobResults) -> list[Claim]:
 
 def consistently(results: BbobResults) -> Claim:
     s = score(results, "ES", "PAES")
+    ahead, lost = s.wins > s.losses and s.p < 0.05, ", ES on none"
+    if s.clear_losses:
+        names = ", ".join(f"f{f}" for f in s.clear_losses)
+        lost = f", ES by as much on {len(s.clear_losses)} ({names})"
     return Claim(
         'Section 6.1: "PAES consistently achieves lower errors than ES"',
-        _score_text(s),
+        f"lower mean of F on {s.wins} of {s.n} functions (sign test p = {number(s.p, 2)}); PAES"
+        f" ahead by over 2 standard errors on {len(s.clear_wins)}{lost}",
         "holds: sign test below .05 in favour of PAES and no function lost by over 2 standard"
         " errors; partly: the first alone",
-        verdict(_ahead(s) and not s.clear_losses, _ahead(s)),
+        verdict(ahead and not s.clear_losses, ahead),
     )
 
 
@@ -40,22 +45,6 @@ def on_most(results: BbobResults) -> Claim:
         f"lower mean of F on {s.wins} of {s.n}, by over 2 standard errors on {len(s.clear_wins)}",
         "holds: over half by more than 2 standard errors; partly: over half in the mean",
         verdict(2 * len(s.clear_wins) > s.n, 2 * s.wins > s.n),
-    )
-
-
-def _ahead(s: Score) -> bool:
-    return s.wins > s.losses and s.p < 0.05
-
-
-def _score_text(s: Score) -> str:
-    lost = (
-        f", ES by as much on {len(s.clear_losses)} ({_names(s.clear_losses)})"
-        if s.clear_losses
-        else ", ES on none"
-    )
-    return (
-        f"lower mean of F on {s.wins} of {s.n} functions (sign test p = {number(s.p, 2)}); PAES"
-        f" ahead by over 2 standard errors on {len(s.clear_wins)}{lost}"
     )
 
 
@@ -202,8 +191,8 @@ def printed(results: BbobResults) -> list[Claim]:
         return []
     d = {m: [results.against(f, "ES", m) for f in functions] for m in ("printed", "printed-mean")}
     each = "; ".join(
-        f"f{f}: ES {_gap(results, f, 'ES')}, PAES {_gap(results, f, 'PAES')}, printed"
-        f" {_gap(results, f, 'printed')}, printed with 1/N {_gap(results, f, 'printed-mean')}"
+        f"f{f}: ES {results.gap(f, 'ES')}, PAES {results.gap(f, 'PAES')}, printed"
+        f" {results.gap(f, 'printed')}, printed with 1/N {results.gap(f, 'printed-mean')}"
         for f in functions
     )
     ahead = {m: sum(x.z < -2 for x in differences) for m, differences in d.items()}
@@ -227,13 +216,5 @@ def _level(results: BbobResults, function: int, what: str) -> float:
     return float(results.parts[function, "ES"][what])
 
 
-def _gap(results: BbobResults, function: int, method: str, what: str = "F_mean") -> str:
-    return plus_minus(*mean_se(results.final(function, method, what)))
-
-
 def _pair(results: BbobResults, function: int, what: str = "F_mean") -> str:
-    return f"ES {_gap(results, function, 'ES', what)}, PAES {_gap(results, function, 'PAES', what)}"
-
-
-def _names(functions: tuple[int, ...]) -> str:
-    return ", ".join(f"f{f}" for f in functions)
+    return f"ES {results.gap(function, 'ES', what)}, PAES {results.gap(function, 'PAES', what)}"

@@ -41,7 +41,6 @@ def report(results: BbobResults, out: Path) -> tuple[Path, Path]:
         "Gaussian input noise on the BBOB functions (paper, section 6.1 and appendix)"
     )
     _setting(document, results)
-    document.heading("Claims")
     document.claims(claims(results))
     _all_functions(document, results)
     for function in results.settings.valued:
@@ -99,20 +98,16 @@ def _all_functions(document: Document, results: BbobResults) -> None:
     )
     pairs = [(what, m) for what in measures for m in ("ES", "PAES")]
     rows = [
-        [results.name(f), *(_gap(results, f, m, what) for what, m in pairs)]
+        [results.name(f), *(results.gap(f, m, what) for what, m in pairs)]
         for f in results.functions("ES", "PAES")
     ]
     document.table(["function", *(f"{measures[what]}: {m}" for what, m in pairs)], rows)
 
 
 def _row(results: BbobResults, f: int, methods: list[str], others: list[str]) -> list[str]:
-    gaps = [_gap(results, f, m) for m in methods]
+    gaps = [results.gap(f, m) for m in methods]
     tests = [_difference(results.against(f, "ES", m)) for m in others]
     return [results.name(f), *gaps, *tests, number(float(results.parts[f, "ES"]["F_nominal"]))]
-
-
-def _gap(results: BbobResults, f: int, method: str, what: str = "F_mean") -> str:
-    return plus_minus(*mean_se(results.final(f, method, what)))
 
 
 def _difference(d: Difference) -> str:
@@ -138,7 +133,7 @@ def _disputed(document: Document, results: BbobResults, function: int) -> None:
     for method in (m.removesuffix("-value") for m in results.methods(function, VALUE)):
         pair = (method, f"{method}-value")
         expected, at_mean = (
-            [_gap(results, function, m, what) for m in pair] for what in ("F_mean", "f_mean")
+            [results.gap(function, m, what) for m in pair] for what in ("F_mean", "f_mean")
         )
         traces = [mean_se(results.final(function, m, "trace"))[0] for m in pair]
         change = _difference(results.against(function, *pair))

@@ -10,8 +10,8 @@ import numpy as np
 
 from phenes import problems
 from phenes.store import Store
-from phenes_lab.driver import Loaded, last
-from phenes_lab.report import Difference, difference, sign_test
+from phenes_lab.driver import Loaded, last, parts_of
+from phenes_lab.report import Difference, difference, mean_se, plus_minus, sign_test
 from phenes_lab.reproduce.bbob.settings import EXPERIMENT, LANDSCAPE, METHODS, BbobSettings, Part
 
 
@@ -40,6 +40,10 @@ class BbobResults(Loaded):
     def methods(self, function: int, among: Iterable[str] = METHODS) -> list[str]:
         return [m for m in among if (function, m) in self.parts]
 
+    def gap(self, function: int, method: str, what: str = "F_mean") -> str:
+        """At the end, mean and standard error as text."""
+        return plus_minus(*mean_se(self.final(function, method, what)))
+
     def against(self, function: int, a: str, b: str, what: str = "F_mean") -> Difference:
         """b minus a: negative where b ends lower."""
         return difference(self.final(function, a, what), self.final(function, b, what))
@@ -50,15 +54,10 @@ class BbobResults(Loaded):
 
 def load(store: Store) -> BbobResults:
     run, loaded = last(store, EXPERIMENT, BbobSettings)
-    settings, there = loaded.settings, run.keys()
-    parts = {
-        (p.function, p.method): run[p.key]
-        for p in settings.parts
-        if p.key in there and p.method != LANDSCAPE
-    }
-    landscapes = {
-        p.function: run[p.key] for p in settings.parts if p.key in there and p.method == LANDSCAPE
-    }
+    there = parts_of(run, (part.key for part in loaded.settings.parts))
+    every = {part: there[part.key] for part in loaded.settings.parts if part.key in there}
+    parts = {tuple(part): every[part] for part in every if part.method != LANDSCAPE}
+    landscapes = {part.function: every[part] for part in every if part.method == LANDSCAPE}
     each, cost = run.seconds(), dict.fromkeys(METHODS, 0.0)
     for function, method in parts:
         cost[method] += each[Part(function, method).key]

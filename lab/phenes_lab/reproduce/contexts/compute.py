@@ -16,9 +16,9 @@ from phenes import contexts, diagnostics, estimators
 from phenes._population import realise
 from phenes.batch import Batch
 from phenes.contexts import Cases
+from phenes_lab.driver import keys_of
 from phenes_lab.reproduce.contexts.data import Split, load
-from phenes_lab.reproduce.contexts.learners import Learner, Point, Task
-from phenes_lab.reproduce.contexts.rivals import logistic
+from phenes_lab.reproduce.contexts.learners import Learner, Point, Task, logistic
 from phenes_lab.reproduce.contexts.settings import (
     FULL,
     METHODS,
@@ -116,12 +116,6 @@ def build(
         settings.experts,
     )
     return method.build(task, at)
-
-
-def keys_of(settings: ContextsSettings) -> PRNGKeyArray:
-    return jax.vmap(lambda seed: jax.random.fold_in(jax.random.key(settings.seed), seed))(
-        jnp.arange(settings.seeds)
-    )
 
 
 def _curve(

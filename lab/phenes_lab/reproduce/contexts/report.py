@@ -31,7 +31,6 @@ def report(results: ContextsResults, out: Path) -> tuple[Path, Path]:
         "Contexts: classification with bandit feedback and mixtures of experts (paper, appendix B)"
     )
     _setting(document, results)
-    document.heading("Claims")
     document.claims(claims(results))
     document.heading("All settings")
     for name in results.settings.sets:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from phenes.store import Store
-from phenes_lab.driver import Loaded, last
+from phenes_lab.driver import Loaded, last, parts_of
 from phenes_lab.reproduce.contexts.data import load as load_data
 from phenes_lab.reproduce.contexts.settings import EXPERIMENT, METHODS, ContextsSettings
 
@@ -103,6 +103,4 @@ def normalised_mutual_information(speaker: np.ndarray, group: np.ndarray) -> flo
 
 def load(store: Store) -> ContextsResults:
     run, loaded = last(store, EXPERIMENT, ContextsSettings)
-    there = run.keys()
-    parts = {part: run[part] for part in loaded.settings.parts if part in there}
-    return ContextsResults(**vars(loaded), parts=parts)
+    return ContextsResults(**vars(loaded), parts=parts_of(run, loaded.settings.parts))

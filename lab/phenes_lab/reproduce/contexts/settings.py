@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from phenes import estimators
 from phenes.contexts.weights import LEAST_DOUBT
-from phenes_lab.reproduce.contexts import learners, rivals
+from phenes_lab.reproduce.contexts import learners
 from phenes_lab.reproduce.contexts.data import MAKERS
 from phenes_lab.reproduce.contexts.learners import Build, Point
 from phenes_lab.settings import Checked
@@ -58,8 +58,7 @@ METHODS: dict[str, Method] = {
         learners.dirichlet(PHENOTYPE, BELIEF),
         _rates(0.03, 0.1, 0.3),
         "phenotype, belief weights",
-        20.0,
-        (*SETS, "regions"),
+        sets=(*SETS, "regions"),
     ),
     "mix": Method(
         learners.dirichlet(learners.mix(), BELIEF),
@@ -78,15 +77,13 @@ METHODS: dict[str, Method] = {
         learners.dirichlet(PHENOTYPE, FLAT),
         _rates(0.01, 0.03, 0.1, 0.3),
         "phenotype, f minus its running mean",
-        20.0,
-        ("digits",),
+        sets=("digits",),
     ),
     "phenotype-context": Method(
         learners.dirichlet(PHENOTYPE, EXPECTED),
         _rates(0.01, 0.03, 0.1, 0.3),
         "phenotype, f minus what a model expects in c",
-        20.0,
-        ("digits",),
+        sets=("digits",),
     ),
     "weights-ES": Method(
         learners.over_weights(lambda size: GENOTYPE),
@@ -107,14 +104,16 @@ METHODS: dict[str, Method] = {
         _rates(0.1),
         "phenotype, belief weights, one hidden layer of 64 units: more than the other methods are"
         " given",
-        20.0,
-        ("digits",),
+        sets=("digits",),
     ),
     "banditron": Method(
-        rivals.banditron, [{"gamma": g} for g in (0.02, 0.05, 0.1, 0.2, 0.3, 0.5)], "Banditron", 5.0
+        learners.banditron,
+        [{"gamma": g} for g in (0.02, 0.05, 0.1, 0.2, 0.3, 0.5)],
+        "Banditron",
+        5.0,
     ),
     "epsilon-greedy": Method(
-        rivals.epsilon_greedy,
+        learners.epsilon_greedy,
         [
             {"epsilon": epsilon, "rate": rate}
             for epsilon in (0.02, 0.1, 0.3)
@@ -124,18 +123,14 @@ METHODS: dict[str, Method] = {
         10.0,
     ),
     FULL: Method(
-        None,
-        [{"C": c} for c in (1.0, 10.0)],
-        "logistic regression told every label (scikit-learn)",
-        20.0,
+        None, [{"C": c} for c in (1.0, 10.0)], "logistic regression told every label (scikit-learn)"
     ),
     **{
         f"experts-{name}": Method(
             learners.mixture(estimator, BELIEF),
             _both(0.01, 0.03),
             f"mixture of experts, {about}",
-            20.0,
-            MIXTURES,
+            sets=MIXTURES,
         )
         for name, estimator, about in (
             ("phenotype", PHENOTYPE, "phenotype, belief weights"),
@@ -143,7 +138,7 @@ METHODS: dict[str, Method] = {
         )
     },
     "experts-EM": Method(
-        learners.told, _rates(0.03, 0.1), "mixture of experts, EM told every label", 20.0, MIXTURES
+        learners.told, _rates(0.03, 0.1), "mixture of experts, EM told every label", sets=MIXTURES
     ),
 }
 

@@ -18,7 +18,6 @@ def report(results: ControlResults, out: Path) -> tuple[Path, Path]:
         f"phenes {results.version}. {_what_counts(s)} Seeds are not those with which the defaults"
         " were chosen."
     )
-    document.heading("Claims")
     document.claims(claims(results))
     document.heading("Learning")
     document.figure(

@@ -94,13 +94,11 @@ class ControlResults(driver.Loaded):
 def load(store: Store) -> ControlResults:
     name = store.runs()[-1].experiment
     run, loaded = driver.last(store, name, ControlSettings)
-    settings, there, runs = loaded.settings, run.keys(), {}
-    for method in settings.methods:
-        keys = [f"{method}/{k}" for k in range(settings.seeds) if f"{method}/{k}" in there]
-        if keys:
-            runs[method] = [
-                one_run(run[key], settings.target, settings.by_mean_policy) for key in keys
-            ]
+    settings, runs = loaded.settings, {}
+    for key, part in driver.parts_of(run, settings.parts).items():
+        one = one_run(part, settings.target, settings.by_mean_policy)
+        runs.setdefault(key.rpartition("/")[0], []).append(one)
+    runs = {method: runs[method] for method in settings.methods if method in runs}
     return ControlResults(**vars(loaded), name=name, runs=runs)
 
 

@@ -6,15 +6,7 @@ import math
 
 import numpy as np
 
-from phenes_lab.report import (
-    Claim,
-    Difference,
-    difference,
-    mean_se,
-    number,
-    plus_minus,
-    verdict,
-)
+from phenes_lab.report import Claim, Difference, difference, mean_se, number, plus_minus, verdict
 from phenes_lab.reproduce.frozenlake.results import Curve, FrozenlakeResults, gain, optimum
 from phenes_lab.reproduce.frozenlake.settings import ENVIRONMENT, LAST, VARIANCE
 

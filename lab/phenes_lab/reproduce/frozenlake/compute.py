@@ -17,6 +17,7 @@ from phenes.rl import tabular
 from phenes.rl.tabular import evaluate, moves
 from phenes.rl.tabular.learners import Learner
 from phenes.rl.tabular.table import Table
+from phenes_lab.driver import keys_of
 from phenes_lab.reproduce.frozenlake.settings import (
     ENVIRONMENT,
     LAST,
@@ -65,9 +66,9 @@ def sweep(settings: FrozenlakeSettings, table: Table, method: Method) -> dict[st
                 jax.vmap(lambda key: _run(settings, table, method, {}, key))(keys),
             )
         )
-    compiled = program.lower(numbers, _keys(settings)).compile()
+    compiled = program.lower(numbers, keys_of(settings)).compile()
     between = time.perf_counter()
-    out = {name: np.asarray(v) for name, v in compiled(numbers, _keys(settings)).items()}
+    out = {name: np.asarray(v) for name, v in compiled(numbers, keys_of(settings)).items()}
     seconds = {"compilation": between - started, "running": time.perf_counter() - between}
     arrays = {
         **_exact(table, out.pop("policy")),
@@ -79,12 +80,6 @@ def sweep(settings: FrozenlakeSettings, table: Table, method: Method) -> dict[st
         at = points[best(arrays["value"], settings.target)]
         arrays["timed"] = _on_the_clock(settings, table, method, at)
     return {name: np.asarray(v) for name, v in arrays.items()}
-
-
-def _keys(settings: FrozenlakeSettings) -> PRNGKeyArray:
-    return jax.vmap(lambda seed: jax.random.fold_in(jax.random.key(settings.seed), seed))(
-        jnp.arange(settings.seeds)
-    )
 
 
 def _run(
@@ -147,13 +142,13 @@ def _on_the_clock(settings: FrozenlakeSettings, table: Table, method: Method, at
     """Seconds of one run by itself, without compilation."""
     compiled = (
         jax.jit(lambda key: _learn(settings, method.build(table, settings.popsize, at), key)[1])
-        .lower(_keys(settings)[0])
+        .lower(keys_of(settings)[0])
         .compile()
     )
     seconds = []
     for _ in range(REPEATS):
         started = time.perf_counter()
-        jax.block_until_ready(compiled(_keys(settings)[0]))
+        jax.block_until_ready(compiled(keys_of(settings)[0]))
         seconds.append(time.perf_counter() - started)
     return float(np.median(seconds))
 
@@ -181,7 +176,7 @@ def variance(settings: FrozenlakeSettings, table: Table) -> dict[str, np.ndarray
     totals = jnp.asarray(settings.clean)
     out = jax.jit(
         lambda totals, keys: lax.map(lambda at: jax.vmap(lambda key: one(at, key))(keys), totals)
-    )(totals, _keys(settings))
+    )(totals, keys_of(settings))
     return {
         "total": np.asarray(totals),
         **{name: np.asarray(getattr(out, name)) for name in out._fields},

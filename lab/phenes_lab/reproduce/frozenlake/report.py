@@ -37,7 +37,6 @@ def report(results: FrozenlakeResults, out: Path) -> tuple[Path, Path]:
         "Exact Rao-Blackwellisation on FrozenLake-v1 (paper, section 6.2 and appendix)"
     )
     _setting(document, results)
-    document.heading("Claims")
     document.claims(claims(results))
     document.heading("All settings")
     for method in results.methods:

@@ -11,7 +11,7 @@ import numpy as np
 
 from phenes.rl import tabular
 from phenes.store import Store
-from phenes_lab.driver import Loaded, last
+from phenes_lab.driver import Loaded, last, parts_of
 from phenes_lab.reproduce.frozenlake.compute import best, first
 from phenes_lab.reproduce.frozenlake.settings import (
     ENVIRONMENT,
@@ -128,20 +128,19 @@ class FrozenlakeResults(Loaded):
 
 def load(store: Store) -> FrozenlakeResults:
     run, loaded = last(store, EXPERIMENT, FrozenlakeSettings)
-    there = run.keys()
-    parts = {name: run[name] for name in loaded.settings.parts if name in there}
-    return FrozenlakeResults(**vars(loaded), parts=parts)
+    return FrozenlakeResults(**vars(loaded), parts=parts_of(run, loaded.settings.parts))
 
 
 def gain(results: FrozenlakeResults) -> np.ndarray:
-    """Variance of the genotype estimate over that of the phenotype one, median over seeds and
-    generations with weights; by S.
-    """
-    ratio = results.parts[VARIANCE]["gain"]
-    return np.array([np.nanmedian(np.where(np.isfinite(row), row, np.nan)) for row in ratio])
+    """Variance of the genotype estimate over that of the phenotype one; by S."""
+    return _typical(results.parts[VARIANCE]["gain"])
 
 
 def signal(results: FrozenlakeResults, which: str) -> np.ndarray:
-    """|E g|^2 / E|g|^2 of an estimate, median over seeds and generations with weights; by S."""
-    share = results.parts[VARIANCE][f"signal_{which}"]
-    return np.array([np.nanmedian(np.where(np.isfinite(row), row, np.nan)) for row in share])
+    """|E g|^2 / E|g|^2 of an estimate; by S."""
+    return _typical(results.parts[VARIANCE][f"signal_{which}"])
+
+
+def _typical(values: np.ndarray) -> np.ndarray:
+    """The median over seeds and generations with weights, of each row."""
+    return np.array([np.nanmedian(np.where(np.isfinite(row), row, np.nan)) for row in values])

@@ -165,11 +165,10 @@ METHODS: dict[str, Method] = {
         _es(tabular.softmax),
         _spreads,
         "the same, each individual draws its actions (softmax)",
-        False,
-        0.7,
+        cost=0.7,
     ),
     "ES-far": Method(
-        _es(tabular.greedy, far=0.1), _middle, "ES from N(0, 0.01) read as a variance", False, 0.7
+        _es(tabular.greedy, far=0.1), _middle, "ES from N(0, 0.01) read as a variance", cost=0.7
     ),
     "ES-tuned": Method(
         _es(tabular.softmax, mirrored=True),
@@ -182,15 +181,13 @@ METHODS: dict[str, Method] = {
         _logits(estimators.reparameterised),
         _tuned,
         "softmax, gradient through the logits at theta_i",
-        False,
-        0.7,
+        cost=0.7,
     ),
     "mix": Method(
         _logits(estimators.information_mix(order=1)),
         _tuned,
         "softmax, information mix of the two",
-        False,
-        0.9,
+        cost=0.9,
     ),
     "PAES-SGD": Method(
         _sgd(PHENOTYPE, False),
@@ -215,20 +212,18 @@ METHODS: dict[str, Method] = {
         _natural(GENOTYPE, True),
         _clean_slowly,
         "Dirichlet policies, genotype, natural gradient, S kept",
-        False,
-        1.4,
+        cost=1.4,
     ),
     "clean-phenotype": Method(
-        _natural(PHENOTYPE, True), _clean, "the same populations, phenotype", False, 2.0
+        _natural(PHENOTYPE, True), _clean, "the same populations, phenotype", cost=2.0
     ),
     "clean-genotype-SGD": Method(
         _sgd(GENOTYPE, True),
         _clean_sgd,
         "Dirichlet policies, genotype, SGD on alpha with a floor",
-        False,
-        1.4,
+        cost=1.4,
     ),
     "clean-phenotype-SGD": Method(
-        _sgd(PHENOTYPE, True), _clean_sgd, "the same populations, phenotype", False, 2.0
+        _sgd(PHENOTYPE, True), _clean_sgd, "the same populations, phenotype", cost=2.0
     ),
 }

@@ -12,11 +12,12 @@ import numpy as np
 import pytest
 from phenes_lab.bench.endurance.kill_test import program, tables
 from phenes_lab.bench.endurance.kill_test import run as rounds
-from phenes_lab.bench.endurance.kill_test.report import write
 from phenes_lab.bench.endurance.kill_test.settings import KillTestSettings, Round
+from phenes_lab.bench.endurance.kill_test.tables import write
 
 
 @pytest.mark.machine
+@pytest.mark.few
 def test_a_run_survives(tmp_path):
     settings = KillTestSettings(kills=3, engines=("loky",), budget=120, pause=0.2)
     done = rounds.run(settings, tmp_path).results

@@ -12,9 +12,8 @@ import pytest
 from phenes_lab.bench.speed import generation
 from phenes_lab.bench.speed.generation import REFERENCE, GenerationRow, GenerationSettings, ours
 from phenes_lab.bench.speed.generation.growth import compile_generation
-from phenes_lab.bench.speed.generation.pieces import repeated, timed_pieces
-from phenes_lab.bench.speed.generation.rows import Timed
-from phenes_lab.bench.speed.generation.timing import rounds
+from phenes_lab.bench.speed.generation.ours import repeated, timed_pieces
+from phenes_lab.bench.speed.generation.rows import Timed, rounds
 from rich.console import Console
 
 import phenes
@@ -76,7 +75,7 @@ def test_a_missing_peer_is_a_row_that_says_so(monkeypatch):
     def nothing(name):
         raise ImportError(name)
 
-    comparing = sys.modules["phenes_lab.bench.speed.generation.compare"]
+    comparing = sys.modules["phenes_lab.bench.speed.generation"]
     monkeypatch.setattr(comparing.importlib, "import_module", nothing)
     monkeypatch.setattr(
         comparing, "rounds", lambda contenders, *rest: {c.name: [1.0] for c in contenders}

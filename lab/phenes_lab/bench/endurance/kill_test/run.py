@@ -18,8 +18,8 @@ from phenes.store.export import generations
 from phenes_lab import driver
 from phenes_lab.bench.endurance.backends import engine, there
 from phenes_lab.bench.endurance.kill_test.program import born, name, solve
-from phenes_lab.bench.endurance.kill_test.report import write
 from phenes_lab.bench.endurance.kill_test.settings import KillTestSettings, Round, Seen
+from phenes_lab.bench.endurance.kill_test.tables import write
 
 FILE = "rounds.jsonl"
 EARLY = 0.1  # of the kills come before anything was evaluated,

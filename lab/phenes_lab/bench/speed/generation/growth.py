@@ -12,8 +12,13 @@ from phenes.batch import Batch
 from phenes.search import DiagonalGaussian, IsotropicGaussian
 from phenes.strategy import State
 from phenes_lab.bench.speed.generation.ours import Setup, full_search, population, set_up, start_of
-from phenes_lab.bench.speed.generation.rows import GenerationRow, Timed
-from phenes_lab.bench.speed.generation.timing import from_second, quartiles, rounds
+from phenes_lab.bench.speed.generation.rows import (
+    GenerationRow,
+    Timed,
+    from_second,
+    quartiles,
+    rounds,
+)
 
 
 def scaling(

@@ -10,8 +10,7 @@ from jax import lax
 from jaxtyping import PRNGKeyArray
 
 from phenes_lab.bench.speed.generation.ours import start_of
-from phenes_lab.bench.speed.generation.rows import Timed
-from phenes_lab.bench.speed.generation.timing import from_second, host_length, loop_length
+from phenes_lab.bench.speed.generation.rows import Timed, from_second, host_length, loop_length
 from phenes_lab.rivals import lenient
 
 

@@ -1,29 +1,5 @@
-"""The kinds of problems, by what makes them hard. Importing this registers them all."""
+"""The kinds of problems, by what makes them hard. Importing this registers them, in this order."""
 
-from phenes_lab.bench.trust.kinds import (
-    chance,
-    errors,
-    exact,
-    machines,
-    measured,
-    parts,
-    plateaus,
-    shapes,
-    smooth,
-    steps,
-    walls,
-)
+from phenes_lab.bench.trust.kinds import chance, exact, machines, measured, parts, shapes, walls
 
-__all__ = [
-    "chance",
-    "errors",
-    "exact",
-    "machines",
-    "measured",
-    "parts",
-    "plateaus",
-    "shapes",
-    "smooth",
-    "steps",
-    "walls",
-]
+__all__ = ["chance", "exact", "machines", "measured", "parts", "shapes", "walls"]

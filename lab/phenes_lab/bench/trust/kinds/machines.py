@@ -25,7 +25,7 @@ def reactor(rng: np.random.Generator, d: int) -> Problem:
     return Problem(np.array([0.5, 0.6, 0.8]) + 0.1 * place(rng, d, 1), 0.2, gaussian(0.04), values)
 
 
-@problem("gripper", "penalty", 3)
+@problem("gripper", "penalty", 3, lowest=0.0, highest=25.0)
 def gripper(rng: np.random.Generator, d: int) -> Problem:
     """Force, speed and offset of a gripper: drops what it holds too loosely for its speed, crushes
     what it holds too hard.
@@ -38,12 +38,10 @@ def gripper(rng: np.random.Generator, d: int) -> Problem:
         return np.where(dropped | (force > crush), 10.0, 0.1 * force + 1 / np.maximum(speed, 0.05))
 
     x0 = np.array([1.2, 0.6, 0.0])
-    return Problem(
-        x0, 0.2, gaussian(np.array([0.06, 0.03, 0.05])), values, lowest=0.0, highest=25.0
-    )
+    return Problem(x0, 0.2, gaussian(np.array([0.06, 0.03, 0.05])), values)
 
 
-@problem("bearing", "penalty", 2)
+@problem("bearing", "penalty", 2, lowest=0.0)
 def bearing(rng: np.random.Generator, d: int) -> Problem:
     """Diameters of shaft and bush: a small clearance runs smoothly, none at all seizes."""
     size, seized = rng.uniform(-1, 1), rng.uniform(5, 50)
@@ -52,10 +50,10 @@ def bearing(rng: np.random.Generator, d: int) -> Problem:
         gap = x[:, 1] - x[:, 0]
         return np.where(gap > 0, gap + 0.3 * (x[:, 0] - size) ** 2, seized)
 
-    return Problem(np.array([size - 0.5, size + 0.8]), 0.3, gaussian(0.06), values, lowest=0.0)
+    return Problem(np.array([size - 0.5, size + 0.8]), 0.3, gaussian(0.06), values)
 
 
-@problem("battery", "penalty", 5)
+@problem("battery", "penalty", 5, lowest=0.0)
 def battery(rng: np.random.Generator, d: int) -> Problem:
     """Charging currents of five stages: time is money, and each stage has a current above which
     lithium plates.
@@ -64,10 +62,10 @@ def battery(rng: np.random.Generator, d: int) -> Problem:
     values = lambda x: (  # noqa: E731
         np.sum(0.3 / np.clip(x, 0.05, None), axis=1) + 2.0 * np.sum(x > limit, axis=1)
     )
-    return Problem(0.4 * limit, 0.2, gaussian(0.06), values, lowest=0.0, highest=6.0 * d + 2.0 * d)
+    return Problem(0.4 * limit, 0.2, gaussian(0.06), values, highest=6.0 * d + 2.0 * d)
 
 
-@problem("penalty-12", "penalty", 12)
+@problem("penalty-12", "penalty", 12, lowest=0.0)
 def penalty_12(rng: np.random.Generator, d: int) -> Problem:
     """A bowl whose constraints, three random half-spaces, cost 1e4 each: the habit of those who
     have a solver without constraints.
@@ -76,19 +74,19 @@ def penalty_12(rng: np.random.Generator, d: int) -> Problem:
     margin = rng.uniform(0.1, 0.4, 3)
     inside = -a.T @ np.linalg.solve(a @ a.T, margin + 1.0)
     values = lambda x: square(x - c) + 1e4 * np.sum((x - c) @ a.T > -margin, axis=1)  # noqa: E731
-    return Problem(c + inside, 0.3, gaussian(0.08), values, lowest=0.0)
+    return Problem(c + inside, 0.3, gaussian(0.08), values)
 
 
-@problem("sensor", "saturation", 2)
+@problem("sensor", "saturation", 2, lowest=0.0, highest=1.0)
 def sensor(rng: np.random.Generator, d: int) -> Problem:
     """An actuator with end stops, and a sensor that shows at most 1."""
     c = rng.uniform(-0.7, 0.7, d)
     values = lambda x: np.minimum(0.5 * np.abs(x - c).sum(axis=1), 1.0)  # noqa: E731
     x0 = np.clip(c + rng.choice([-1.0, 1.0], d) * 1.1, -1, 1)
-    return Problem(x0, 0.4, saturating(0.1, -1.0, 1.0), values, lowest=0.0, highest=1.0)
+    return Problem(x0, 0.4, saturating(0.1, -1.0, 1.0), values)
 
 
-@problem("stops", "saturation", 4)
+@problem("stops", "saturation", 4, lowest=0.0, highest=12.0)
 def stops(rng: np.random.Generator, d: int) -> Problem:
     """The best setting is at the stops, where x no longer depends on theta, and slamming into all
     of them breaks it.
@@ -98,6 +96,4 @@ def stops(rng: np.random.Generator, d: int) -> Problem:
     def values(x: np.ndarray) -> np.ndarray:
         return np.where((x >= 1.0).sum(axis=1) > 2, 5.0, np.sum(gain * (1 - x), axis=1))
 
-    return Problem(
-        rng.uniform(-0.5, 0.0, d), 0.3, saturating(0.1, -1.0, 1.0), values, lowest=0.0, highest=12.0
-    )
+    return Problem(rng.uniform(-0.5, 0.0, d), 0.3, saturating(0.1, -1.0, 1.0), values)

@@ -28,15 +28,15 @@ def beam(rng: np.random.Generator, d: int) -> Problem:
     )
 
 
-@problem("truss", "scrap", 15)
+@problem("truss", "scrap", 15, lowest=0.0)
 def truss(rng: np.random.Generator, d: int) -> Problem:
     """Cross-sections of fifteen bars: weight counts, and one bar too thin makes it scrap."""
     least = rng.uniform(0.3, 1.0, d)
     values = lambda x: np.where((x > least).all(axis=1), (x - least).mean(axis=1), 1.5)  # noqa: E731
-    return Problem(least + rng.uniform(0.7, 1.0, d), 0.1, gaussian(0.03), values, lowest=0.0)
+    return Problem(least + rng.uniform(0.7, 1.0, d), 0.1, gaussian(0.03), values)
 
 
-@problem("board", "scrap", 4)
+@problem("board", "scrap", 4, highest=0.0)
 def board(rng: np.random.Generator, d: int) -> Problem:
     """Four cuts of a board: the pieces are worth what they measure if they fit, together, into what
     there is; otherwise nothing.
@@ -44,25 +44,20 @@ def board(rng: np.random.Generator, d: int) -> Problem:
     worth, length = rng.uniform(0.5, 1.5, d), rng.uniform(3.0, 5.0)
     values = lambda x: np.where(x.sum(axis=1) <= length, -np.tanh(np.clip(x, 0, None)) @ worth, 0.0)  # noqa: E731
     return Problem(
-        np.full(d, 0.12 * length),
-        0.25,
-        gaussian(0.06),
-        values,
-        lowest=-float(worth.sum()),
-        highest=0.0,
+        np.full(d, 0.12 * length), 0.25, gaussian(0.06), values, lowest=-float(worth.sum())
     )
 
 
-@problem("half-space", "yield", 3)
+@problem("half-space", "yield", 3, lowest=-1.0, highest=0.0)
 def half_space(rng: np.random.Generator, d: int) -> Problem:
     """A part is good on one side of a plane. Yield has a closed form, and no optimum."""
     c, n, scale = place(rng, d), unit(rng, d), rng.uniform(0.2, 0.4)
     values = lambda x: np.where((x - c) @ n < 0, -1.0, 0.0)  # noqa: E731
     exact = lambda theta: -0.5 * math.erfc(float((theta - c) @ n) / (scale * math.sqrt(2)))  # noqa: E731
-    return Problem(c + 0.1 * n, 0.3, gaussian(scale), values, lowest=-1.0, highest=0.0, exact=exact)
+    return Problem(c + 0.1 * n, 0.3, gaussian(scale), values, exact=exact)
 
 
-@problem("filter", "yield", 6)
+@problem("filter", "yield", 6, lowest=-1.0, highest=0.0)
 def filter_(rng: np.random.Generator, d: int) -> Problem:
     """Six resonators (logarithms of their frequencies) over a band: good if the response is flat
     within a decibel or so at 12 points.
@@ -75,9 +70,7 @@ def filter_(rng: np.random.Generator, d: int) -> Problem:
     def values(x: np.ndarray) -> np.ndarray:
         return np.where((np.abs(response(x) - wanted) < tolerance).all(axis=1), -1.0, 0.0)
 
-    return Problem(
-        nominal + 0.15 * unit(rng, d), 0.1, gaussian(0.06), values, lowest=-1.0, highest=0.0
-    )
+    return Problem(nominal + 0.15 * unit(rng, d), 0.1, gaussian(0.06), values)
 
 
 @problem("stack", "yield", 9)
@@ -94,24 +87,20 @@ def stack(rng: np.random.Generator, d: int) -> Problem:
     return Problem(length - rng.uniform(0.02, 0.08, d), 0.05, gaussian(0.04), values)
 
 
-@problem("mould", "yield", 20)
+@problem("mould", "yield", 20, lowest=-1.0, highest=0.0)
 def mould(rng: np.random.Generator, d: int) -> Problem:
     """Twenty settings: good only near the one combination, in all of them together."""
     c = place(rng, d)
     values = lambda x: np.where(square(x - c) < 2.0 * d * 0.1**2, -1.0, 0.0)  # noqa: E731
-    return Problem(
-        c + 0.35 * unit(rng, d), 0.05, gaussian(0.1), values, lowest=-1.0, highest=0.0, best=c
-    )
+    return Problem(c + 0.35 * unit(rng, d), 0.05, gaussian(0.1), values, best=c)
 
 
-@problem("yield-far", "yield", 10)
+@problem("yield-far", "yield", 10, lowest=-1.0, highest=0.0)
 def yield_far(rng: np.random.Generator, d: int) -> Problem:
     """From the start hardly any part is good: all values are equal for long."""
     c = place(rng, d)
     values = lambda x: np.where(square(x - c) < 1.0, -1.0, 0.0)  # noqa: E731
-    return Problem(
-        c + 2.0 * unit(rng, d), 0.3, gaussian(0.15), values, lowest=-1.0, highest=0.0, best=c
-    )
+    return Problem(c + 2.0 * unit(rng, d), 0.3, gaussian(0.15), values, best=c)
 
 
 @problem("crack", "rare jump", 1)
