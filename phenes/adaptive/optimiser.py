@@ -258,6 +258,8 @@ class Adaptive:
         claim = self._incumbent.estimate()
         return claim.value, claim.error
 
+    surrogate = None  # its models hold near the mean only
+
     @property
     def noise_cost(self) -> float:
         """What the noise of the inputs adds to F at `mean`, by the last estimate.

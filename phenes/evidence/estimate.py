@@ -7,15 +7,17 @@ The error includes what the draws may have missed.
 # pyright: reportMissingTypeStubs=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import special
-from scipy.linalg import cho_factor, cho_solve
 
 from phenes._validate import BoolArray, FloatArray
-from phenes.adaptive.model.features import axis_features, design, full_features
+from phenes.adaptive.model.features import axis_features, full_features
+from phenes.evidence.control import Control, Surrogate, process, quadratic
 from phenes.evidence.law import Law
 from phenes.evidence.observations import Observations
 
@@ -24,7 +26,7 @@ LEAST_ROWS = 1.5  # rows for each feature below which none is fitted
 MOST_FEATURES = 500  # of a control variate: d = 30 with all products
 NEIGHBOURS = 400  # rows, nearest in theta, that weights and mixture are made of
 MOST_ROWS = 4000  # of the observations that an estimate looks at
-RIDGE = 1e-10
+LEAST_EXPLAINED = 4  # rows that a surrogate must explain to be one
 MISSED = 4.0  # reach: the distance that one of this many times the effective draws exceeds
 HORIZON, FEW_DRAWS = 4.0, 8  # times the reach, for this many draws or fewer
 SMOOTH_ORDER = 2
@@ -119,9 +121,17 @@ def balance_weights(seen: Observations, law: Law) -> FloatArray:
 
 
 def estimate(
-    seen: Observations, law: Law, price: float, weights: FloatArray, control: bool = True
+    seen: Observations,
+    law: Law,
+    price: float,
+    weights: FloatArray,
+    control: bool = True,
+    surrogate: Surrogate | None = None,
 ) -> Estimate:
-    """E f at law.theta, by the weighted mean or a control variate, whichever has less error."""
+    """E f at law.theta, by the weighted mean or a control variate, whichever has less error.
+
+    surrogate: the model of the search, where it has one; a control variate like the quadratics.
+    """
     own = seen.at(law.theta)
     draws, failed = int(own.sum()), int(np.isnan(seen.f[own]).sum())
     if not seen.walled:
@@ -130,9 +140,11 @@ def estimate(
     if total <= 0 or not np.isfinite(price):
         return nothing(law.theta, draws, failed)
     view = _View(seen, law, price, weights / total)
-    models = [None]
+    models: list[Control | None] = [None]
     if control:
         models += [fitted for crossed in (False, True) if (fitted := view.fit(crossed)) is not None]
+        if surrogate is not None:
+            models.append(view.explained(surrogate))
     found = [view.judge(model, draws, failed) for model in models]
     best = min((each for each in found if each is not None), key=lambda each: each.se)
     return best
@@ -171,6 +183,7 @@ class _View:
         if not seen.walled:
             chosen &= ~np.isnan(seen.f)
         self.z, self.f, self.w = z[chosen], seen.f[chosen], weights[chosen]
+        self.point = seen.point[chosen]
         self.distance = np.sum(self.z**2, axis=1)
         self.failed = np.isnan(self.f)
         self.f = np.where(self.failed, price, self.f)
@@ -204,7 +217,16 @@ class _View:
         horizon = 1 + (HORIZON - 1) * math.sqrt(min(1.0, FEW_DRAWS / self.effective))
         return np.where(ratio <= horizon, np.maximum(ratio, 1.0) ** -float(SMOOTH_ORDER), 0.0)
 
-    def fit(self, crossed: bool) -> "_Control | None":
+    def explained(self, surrogate: Surrogate) -> Control | None:
+        """The model of the search, of the nearest rows that have a value."""
+        order = np.argsort(np.where(self.failed, np.inf, self.distance), kind="stable")
+        rows = np.sort(order[: min(int((~self.failed).sum()), surrogate.most_rows)])
+        weighed = np.flatnonzero((self.w > 0) & ~self.failed)
+        if rows.size < LEAST_EXPLAINED or not np.isin(weighed, rows).all():
+            return None
+        return process(surrogate, self.law, self.point, self.f, rows, self.price)
+
+    def fit(self, crossed: bool) -> Control | None:
         dim = self.law.theta.size
         p = full_features(dim) if crossed else axis_features(dim)
         if p > MOST_FEATURES or (crossed and dim == 1):
@@ -216,7 +238,7 @@ class _View:
         rows = (rows | (self.w > 0)) & ~self.failed
         if rows.sum() < LEAST_ROWS * p + 2:
             return None
-        return _control(self, rows, crossed)
+        return quadratic(self.law, self.z, self.f, rows, self.failed, self.price, crossed)
 
     def _other(self) -> float:
         """If all draws here are equal: the difference of the nearest other value from theirs."""
@@ -232,7 +254,7 @@ class _View:
         drawn = self.w > 0
         return bool(np.isin(self.f[~drawn & ~self.failed], self.f[drawn]).any())
 
-    def judge(self, model: "_Control | None", draws: int, failed: int) -> Estimate | None:
+    def judge(self, model: Control | None, draws: int, failed: int) -> Estimate | None:
         """None if the estimate leaves the range of everything that was seen."""
         values = self.f if model is None else model.values
         rest = self.f if model is None else model.rest
@@ -272,71 +294,3 @@ class _View:
         return Estimate(
             self.law.theta, fun, se, error, unseen, n, draws, failed, spread, hoped, name
         )
-
-
-@dataclass(frozen=True)
-class _Control:
-    """A quadratic by least squares.
-
-    values [n]: for each row, the estimate of E f that it gives with the model fitted to all others.
-    """
-
-    name: str
-    values: FloatArray
-    rest: FloatArray  # leave-one-out residuals
-    spare: int  # degrees of freedom: rows less features
-    error: float  # standard error of the model's expectation, if the law is known by draws only
-
-
-def _control(view: _View, rows: BoolArray, crossed: bool) -> "_Control | None":
-    """Fits a control variate, with leave-one-out residuals in closed form.
-
-    Without row i beta is beta - G a_i r_i, with r_i = e_i / (1 - h_i) and G the inverse Gram
-    matrix.
-    """
-    a_all = design(view.z, crossed)
-    a, f = a_all[rows], view.f[rows]
-    level, scale = float(f.mean()), float(f.std())
-    if not (np.isfinite(scale) and scale > 0):
-        return None
-    gram = a.T @ a
-    gram[np.diag_indices(len(gram))] += RIDGE * len(a)
-    try:
-        factor = cho_factor(gram, check_finite=False)
-    except np.linalg.LinAlgError:
-        return None
-    beta = cho_solve(factor, a.T @ ((f - level) / scale))
-    solved = cho_solve(factor, a.T)  # G a_i, columns
-    leverage = np.minimum(np.einsum("ij,ji->i", a, solved), 1 - 1e-6)
-    rest = (view.f - level) / scale - a_all @ beta
-    rest[rows] = rest[rows] / (1 - leverage)
-    expected, doubt = _expectation(view.law, beta, crossed)
-    values = float(expected @ beta) + rest
-    values[rows] -= (expected @ solved) * rest[rows]
-    values[view.failed] = (view.price - level) / scale
-    return _Control(
-        "quadratic" if crossed else "axes",
-        level + scale * values,
-        scale * rest,
-        len(a) - len(beta),
-        scale * doubt,
-    )
-
-
-def _expectation(law: Law, beta: FloatArray, crossed: bool) -> tuple[FloatArray, float]:
-    """Expected features under the law, and the standard error of the model's expectation.
-
-    The error is that of the law, where it is known by draws only.
-    """
-    if not law.exact:
-        features = design(law.draws, crossed)
-        return features.mean(axis=0), float(np.std(features @ beta)) / math.sqrt(len(features))
-    dim = law.theta.size
-    expected = np.zeros(beta.size)
-    expected[0] = 1.0
-    expected[dim + 1 : 2 * dim + 1] = (law.noisy - 1.0) / math.sqrt(2)
-    if not np.isfinite(law.rests_on):
-        return expected, 0.0
-    return expected, float(np.std(design(law.draws, crossed) @ beta)) / math.sqrt(
-        max(law.rests_on, 2.0)
-    )

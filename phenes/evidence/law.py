@@ -54,6 +54,30 @@ class Law:
         r = x - self.centre
         return r * self.whiten if self.whiten.ndim == 1 else r @ self.whiten
 
+    def x(self, z: FloatArray) -> FloatArray:
+        """The reverse of `z`.
+
+        Parameters
+        ----------
+        z : ndarray, shape (..., d)
+            Whitened coordinates.
+
+        Returns
+        -------
+        ndarray, shape (..., d)
+        """
+        if self.whiten.ndim == 1:
+            return self.centre + z / self.whiten
+        return self.centre + z @ np.linalg.inv(self.whiten)
+
+    @property
+    def cov(self) -> FloatArray:
+        """Variances or covariance of x, shape (d,) or (d, d)."""
+        if self.whiten.ndim == 1:
+            return self.noisy / self.whiten**2
+        root = np.linalg.inv(self.whiten)
+        return root.T @ (self.noisy[:, None] * root)
+
     @property
     def weighs(self) -> bool:
         """Whether the law has a density from which importance weights can be computed.

@@ -45,6 +45,13 @@ class Posterior:
         Variances or covariance of x - theta.
     bias : ndarray, shape (d,), optional
         Mean of x - theta; zero by default.
+
+    Attributes
+    ----------
+    mean, variance : float
+        Of f before the values.
+    dual : ndarray, shape (n,)
+        What multiplies covariances with the rows in a prediction, besides the mean.
     """
 
     def __init__(
@@ -67,7 +74,7 @@ class Posterior:
         self._ones = solved[:, 1]
         self._information = float(self._ones.sum())
         mean = float(solved[:, 0].sum()) / self._information
-        self._weights = scale * (solved[:, 0] - mean * self._ones)
+        self.dual: FloatArray = scale * (solved[:, 0] - mean * self._ones)
         self.mean = level + scale * mean
         q = float((both[:, 0] - mean) @ (solved[:, 0] - mean * self._ones)) + 1.0
         self.variance = scale**2 * q / (n + 1)
@@ -100,14 +107,25 @@ class Posterior:
 
     def at(self, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean and standard deviation of F, (m,) each, at theta (m, d)."""
-        cloud = self._realised(theta)
+        return self.of(self._realised(theta))
+
+    def of(self, cloud: Cloud) -> tuple[FloatArray, FloatArray]:
+        """Mean and standard deviation of the average of f over each row of a cloud, (m,) each."""
         k = self.kernel.covariance(cloud, self.rows)
         half = solve_triangular(self._factor, k.T, lower=True, check_finite=False)
         lack = 1 - k @ self._ones
         variance = self.kernel.averaged(cloud) - np.sum(half**2, axis=0)
         variance += lack**2 / self._information
-        sd = np.sqrt(self.variance * np.maximum(variance, 0.0))
-        return self.mean + k @ self._weights, sd
+        return self.predicted(k), np.sqrt(self.variance * np.maximum(variance, 0.0))
+
+    def predicted(self, k: FloatArray) -> FloatArray:
+        """What is expected where the covariance with the rows is k, (n,) or (m, n)."""
+        return self.mean + k @ self.dual
+
+    def weights(self, k: FloatArray) -> FloatArray:
+        """By how much each value moves what is `predicted`, (n,): the prediction is linear."""
+        solved = cho_solve((self._factor, True), k, check_finite=False)
+        return solved + (1 - float(k @ self._ones)) / self._information * self._ones
 
     def joint(self, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean (m,) and covariance (m, m) of F at theta (m, d)."""
@@ -117,7 +135,7 @@ class Posterior:
         lack = 1 - k @ self._ones
         cov = self.kernel.covariance(cloud, cloud) - half.T @ half
         cov += np.outer(lack, lack) / self._information
-        return self.mean + k @ self._weights, self.variance * cov
+        return self.mean + k @ self.dual, self.variance * cov
 
     def slopes(self, theta: FloatArray) -> Slopes:
         """Mean and standard deviation of F at one theta (d,), and their derivatives."""
@@ -130,21 +148,21 @@ class Posterior:
         rise = -2 * solved @ dk - 2 * lack / self._information * (self._ones @ dk)
         rise = rise + self.kernel.averaged_slope(theta + self.bias, self.noise)
         sd = math.sqrt(max(self.variance * variance, tuning.TINY))
-        mean = self.mean + float(k @ self._weights)
-        return Slopes(mean, sd, self._weights @ dk, self.variance * rise / (2 * sd))
+        mean = self.mean + float(k @ self.dual)
+        return Slopes(mean, sd, self.dual @ dk, self.variance * rise / (2 * sd))
 
     def averaged_over(self, theta: FloatArray, draws: FloatArray) -> FloatArray:
         """Mean of E f(theta + draw), draws (s, d) of x - theta of any law, at theta (m, d)."""
         cloud = (theta[:, None, :] + draws[None, :, :]).reshape(-1, theta.shape[1])
         k = self.kernel.covariance(Cloud(cloud), self.rows)
-        return (self.mean + k @ self._weights).reshape(len(theta), len(draws)).mean(axis=1)
+        return (self.mean + k @ self.dual).reshape(len(theta), len(draws)).mean(axis=1)
 
     def leave_one_out(self) -> tuple[FloatArray, FloatArray]:
         """f less what all other rows predict of it, and the error that they expect, (n,) each."""
         inverse = cho_solve((self._factor, True), np.eye(len(self.rows)), check_finite=False)
         inverse -= np.outer(self._ones, self._ones) / self._information
         precision = np.maximum(np.diag(inverse), tuning.TINY)
-        return self._weights / precision, np.sqrt(self.variance / precision)
+        return self.dual / precision, np.sqrt(self.variance / precision)
 
     @functools.cached_property
     def _misfits(self) -> FloatArray:
@@ -158,5 +176,9 @@ class Posterior:
         1 where the model keeps its promises; a function that is rougher here than elsewhere has
         larger residuals here, and its standard deviations are too small by this factor.
         """
-        k = self.kernel.stationary(self._realised(theta), self.rows)
+        return self.doubt_of(self._realised(theta))
+
+    def doubt_of(self, cloud: Cloud) -> FloatArray:
+        """The same of the average of f over each row of a cloud, (m,)."""
+        k = self.kernel.stationary(cloud, self.rows)
         return np.sqrt(np.maximum((1 + k @ self._misfits) / (1 + k.sum(axis=1)), 1.0))

@@ -17,8 +17,10 @@ from phenes._validate import BoolArray, FloatArray
 from phenes.gp import tuning
 from phenes.gp.acquisition import candidates, most_promising
 from phenes.gp.answer import best_known
+from phenes.gp.fit import Fitted
 from phenes.gp.model import Model
 from phenes.gp.region import make_region
+from phenes.gp.surrogate import Surrogate
 
 FLAT = "model: all values are equal, so points are spread until some differ"
 FAILING = "model: evaluations fail, and where is learnt"
@@ -105,6 +107,7 @@ class BayesianSearch:
         self._answer: FloatArray | None = None
         self._events: dict[str, int] = {}
         self._shape = ""
+        self._surrogate: tuple[Fitted, Surrogate] | None = None
 
     @property
     def evaluations(self) -> int:
@@ -326,6 +329,16 @@ class BayesianSearch:
             return np.nan, np.inf
         mean, sd = self._model.belief.at(self._best()[None])
         return float(mean[0]), float(sd[0])
+
+    @property
+    def surrogate(self) -> Surrogate | None:
+        """The model of f, as a control variate; None while there is none."""
+        fitted = self._model.fitted
+        if fitted is None:
+            return None
+        if self._surrogate is None or self._surrogate[0] is not fitted:
+            self._surrogate = (fitted, Surrogate(fitted, self._region))
+        return self._surrogate[1]
 
     @property
     @one_thread

@@ -8,6 +8,7 @@ import numpy as np
 
 from phenes._validate import BoolArray, FloatArray
 from phenes.adaptive import Adaptive
+from phenes.evidence.control import Surrogate
 from phenes.optimizer.noise_state import NoiseState
 
 AUTO, GP, ADAPTIVE = "auto", "gp", "adaptive"
@@ -48,6 +49,11 @@ class Search(Protocol):
     @property
     def estimate(self) -> tuple[float, float]:
         """E f there by its own model, and the standard error."""
+        ...
+
+    @property
+    def surrogate(self) -> Surrogate | None:
+        """Its model of f, if it explains values anywhere."""
         ...
 
     @property

@@ -104,9 +104,14 @@ class NoiseState:
         """Whether the same coordinates were measured in all evaluations."""
         return len(self._patterns) <= 1
 
+    @property
+    def complete(self) -> bool:
+        """Whether every coordinate was measured in all evaluations."""
+        return not any(any(pattern) for pattern in self._patterns)
+
     def law_at(self, theta: FloatArray) -> GaussianAt | FloatArray:
         """The law of x at theta: moments, or draws [n, d] where only these say it."""
-        complete = not any(any(pattern) for pattern in self._patterns)
+        complete = self.complete
         if isinstance(self.model, SampledNoiseModel) and complete:
             return self._simulated(self.model, theta)
         rests_on = float(self.residuals.samples) if self.learns else np.inf

@@ -145,6 +145,7 @@ class Optimizer:
             self._noise.law_at,
             self._scale,
             self._estimate,
+            lambda: self._search.surrogate if self._noise.complete else None,
         )
         self._ending = Ending(self._search, self._trust, self._progress, self._wishes)
 

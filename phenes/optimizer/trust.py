@@ -10,6 +10,7 @@ import numpy as np
 
 from phenes._validate import FloatArray
 from phenes.evidence import Estimate, Law, Observations, Verification
+from phenes.evidence.control import Surrogate
 from phenes.evidence.estimate import balance_weights, estimate, fresh_weights, nothing
 from phenes.evidence.law import gaussian_law, sampled_law
 from phenes.evidence.ranking import rank
@@ -51,7 +52,8 @@ class Trust:
     """Which theta is recommended, on which evidence.
 
     law_of(theta): moments or draws [n, d] of x around theta. scale(): units of coordinates without
-    noise, [d]. model(): E f at the mean of the search and its error, by its own model.
+    noise, [d]. model(): E f at the mean of the search and its error, by its own model. surrogate():
+    that model, if it explains values anywhere.
     """
 
     def __init__(
@@ -62,10 +64,12 @@ class Trust:
         law_of: Callable[[FloatArray], GaussianAt | FloatArray],
         scale: Callable[[], FloatArray],
         model: Callable[[], tuple[float, float]],
+        surrogate: Callable[[], Surrogate | None],
     ):
         self.x0, self.noiseless, self.early = x0, noiseless, early
         self.seen = Observations(x0.size)
         self.law_of, self.scale, self.model = law_of, scale, model
+        self._surrogate = surrogate
         self.noisy_values = False
         self.control = True  # may a model of f be used for the claim?
         self.verification: Verification | Repeats | None = None
@@ -156,13 +160,19 @@ class Trust:
 
     def evidence(self, theta: FloatArray) -> Estimate:
         """Estimate of E f at theta from all rows, by importance weights."""
-        law = self.law(theta)
-        return estimate(self.seen, law, self.price, balance_weights(self.seen, law), self.control)
+        return self._estimated(theta, balance_weights)
 
     def claim(self, theta: FloatArray) -> Estimate:
         """Estimate of E f from the draws at theta; other rows only fit the control variate."""
+        return self._estimated(theta, fresh_weights)
+
+    def _estimated(
+        self, theta: FloatArray, weigh: Callable[[Observations, Law], FloatArray]
+    ) -> Estimate:
         law = self.law(theta)
-        return estimate(self.seen, law, self.price, fresh_weights(self.seen, law), self.control)
+        surrogate = self._surrogate()
+        weights = weigh(self.seen, law)
+        return estimate(self.seen, law, self.price, weights, self.control, surrogate)
 
     def begin(
         self,

@@ -1,0 +1,176 @@
+"""Control variates: models of f whose expectation under the law of x is known.
+
+A row at theta says of E f what the model expects, corrected by what the model misses at the row.
+The model is always that of all other rows, so that no row is explained by itself.
+"""
+
+# SciPy ships no stubs
+# pyright: reportMissingTypeStubs=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from phenes._validate import BoolArray, FloatArray, IntArray
+from phenes.adaptive.model.features import design
+from phenes.evidence.law import Law
+
+RIDGE = 1e-10
+EXPLORED = 512  # draws of a law that is no Gaussian, over which a surrogate is averaged
+
+
+class LeftOut(Protocol):
+    """What rows say of E f: `phenes.gp.surrogate.LeftOut`."""
+
+    @property
+    def values(self) -> FloatArray:
+        """E f by the model without the row, plus what it misses there, (n,)."""
+        ...
+
+    @property
+    def rest(self) -> FloatArray:
+        """What the model without the row misses there, (n,)."""
+        ...
+
+    @property
+    def error(self) -> float:
+        """Standard error of the model of all rows."""
+        ...
+
+    @property
+    def scatter(self) -> float:
+        """Standard deviation of the model over the law of x, if its draws were given."""
+        ...
+
+
+class Surrogate(Protocol):
+    """A model of f with parameters that a search has fitted: `phenes.gp.surrogate.Surrogate`."""
+
+    @property
+    def name(self) -> str:
+        """What it is, in a word."""
+        ...
+
+    @property
+    def most_rows(self) -> int:
+        """Rows that it can explain."""
+        ...
+
+    def leave_one_out(
+        self,
+        points: FloatArray,
+        f: FloatArray,
+        theta: FloatArray,
+        cov: FloatArray,
+        draws: FloatArray,
+        exact: bool,
+    ) -> LeftOut:
+        """What rows (n, d) with values (n,) say of E f under a law of mean theta."""
+        ...
+
+
+@dataclass(frozen=True)
+class Control:
+    """A model as a control variate.
+
+    values [n]: for each row, the estimate of E f that it gives with the model fitted to all others.
+    """
+
+    name: str
+    values: FloatArray
+    rest: FloatArray  # leave-one-out residuals
+    spare: int  # degrees of freedom: rows less features
+    error: float  # standard error of the model's expectation, beside that of the draws
+
+
+def process(
+    surrogate: Surrogate,
+    law: Law,
+    points: FloatArray,
+    f: FloatArray,
+    rows: IntArray,
+    price: float,
+) -> Control:
+    """The model of a search, on `rows` (indices) of points [n, d] and f [n].
+
+    price: what the other rows, which have failed or have no weight, count as.
+
+    Its own standard error is part of that of the estimate: residuals at neighbouring draws have the
+    error of the model in common, so that their scatter does not show it.
+    """
+    sure = law.exact and not np.isfinite(law.rests_on)
+    draws = law.x(law.draws[:: max(len(law.draws) // EXPLORED, 1)])[: 0 if sure else None]
+    left = surrogate.leave_one_out(points[rows], f[rows], law.centre, law.cov, draws, law.exact)
+    values, rest = np.full(f.size, price), np.zeros(f.size)
+    values[rows], rest[rows] = left.values, left.rest
+    rests_on = law.rests_on if law.exact else len(draws)
+    error = math.hypot(left.error, left.scatter / math.sqrt(max(rests_on, 2.0)))
+    return Control(surrogate.name, values, rest, rows.size, error)
+
+
+def quadratic(
+    law: Law,
+    z: FloatArray,
+    values: FloatArray,
+    rows: BoolArray,
+    failed: BoolArray,
+    price: float,
+    crossed: bool,
+) -> Control | None:
+    """A quadratic by least squares, with leave-one-out residuals in closed form.
+
+    Without row i beta is beta - G a_i r_i, with r_i = e_i / (1 - h_i) and G the inverse Gram
+    matrix.
+    """
+    a_all = design(z, crossed)
+    a, f = a_all[rows], values[rows]
+    level, scale = float(f.mean()), float(f.std())
+    if not (np.isfinite(scale) and scale > 0):
+        return None
+    gram = a.T @ a
+    gram[np.diag_indices(len(gram))] += RIDGE * len(a)
+    try:
+        factor = cho_factor(gram, check_finite=False)
+    except np.linalg.LinAlgError:
+        return None
+    beta = cho_solve(factor, a.T @ ((f - level) / scale))
+    solved = cho_solve(factor, a.T)  # G a_i, columns
+    leverage = np.minimum(np.einsum("ij,ji->i", a, solved), 1 - 1e-6)
+    rest = (values - level) / scale - a_all @ beta
+    rest[rows] = rest[rows] / (1 - leverage)
+    expected, doubt = _expectation(law, beta, crossed)
+    found = float(expected @ beta) + rest
+    found[rows] -= (expected @ solved) * rest[rows]
+    found[failed] = (price - level) / scale
+    return Control(
+        "quadratic" if crossed else "axes",
+        level + scale * found,
+        scale * rest,
+        len(a) - len(beta),
+        scale * doubt,
+    )
+
+
+def _expectation(law: Law, beta: FloatArray, crossed: bool) -> tuple[FloatArray, float]:
+    """Expected features under the law, and the standard error of the model's expectation.
+
+    The error is that of the law, where it is known by draws only.
+    """
+    if not law.exact:
+        features = design(law.draws, crossed)
+        return features.mean(axis=0), float(np.std(features @ beta)) / math.sqrt(len(features))
+    dim = law.theta.size
+    expected = np.zeros(beta.size)
+    expected[0] = 1.0
+    expected[dim + 1 : 2 * dim + 1] = (law.noisy - 1.0) / math.sqrt(2)
+    if not np.isfinite(law.rests_on):
+        return expected, 0.0
+    return expected, float(np.std(design(law.draws, crossed) @ beta)) / math.sqrt(
+        max(law.rests_on, 2.0)
+    )

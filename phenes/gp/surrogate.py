@@ -1,0 +1,107 @@
+"""The model as a control variate: what each row says of E f, by a model of all others."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from phenes._threads import one_thread
+from phenes._validate import FloatArray
+from phenes.gp import tuning
+from phenes.gp.fit import Fitted
+from phenes.gp.kernel import Cloud
+from phenes.gp.posterior import Posterior
+from phenes.gp.region import Region
+
+
+class LeftOut(NamedTuple):
+    """What rows say of E f at a theta, each with a model of all others.
+
+    values (n,): E f by the model without the row, plus what that model misses at the row. rest
+    (n,): what it misses. error: standard error of the model of all rows. scatter: standard
+    deviation of the model over the law of x, if its draws were given.
+    """
+
+    values: FloatArray
+    rest: FloatArray
+    error: float
+    scatter: float
+
+
+class Surrogate:
+    """A kernel that was fitted during a run, and the values that it is to explain.
+
+    Its parameters are those of the search. The values are of the caller, who knows them all.
+
+    Parameters
+    ----------
+    fitted : Fitted
+        Parameters of the kernel, in units of the region.
+    region : Region
+        Units of theta and x.
+    """
+
+    name = "process"
+    most_rows = tuning.MOST_ROWS
+
+    def __init__(self, fitted: Fitted, region: Region):
+        self._fitted, self._region = fitted, region
+        self._known: tuple[bytes, Posterior] | None = None
+
+    @one_thread
+    def leave_one_out(
+        self,
+        points: FloatArray,
+        f: FloatArray,
+        theta: FloatArray,
+        cov: FloatArray,
+        draws: FloatArray,
+        exact: bool,
+    ) -> LeftOut:
+        """What each row says of E f(x) at theta.
+
+        Without row i the prediction is that in which f_i is replaced by what all others predict of
+        it: with the prediction linear in f, weights a, and r_i the residual of leaving row i out,
+        it is lower by a_i r_i. No second fit is needed.
+
+        Parameters
+        ----------
+        points : ndarray, shape (n, d)
+            Realised x.
+        f : ndarray, shape (n,)
+            Values there.
+        theta : ndarray, shape (d,)
+            Mean of x.
+        cov : ndarray, shape (d,) or (d, d)
+            Variances or covariance of x.
+        draws : ndarray, shape (s, d)
+            Draws of x; none if nothing but the moments matters.
+        exact : bool
+            Whether the law is Gaussian with these moments; otherwise it is its draws.
+
+        Returns
+        -------
+        LeftOut
+        """
+        region = self._region
+        posterior = self._posterior(region.to_u(points), f)
+        at = region.to_u(theta)[None]
+        blurred = Cloud(at, region.covariance(cov))
+        error = float(posterior.of(blurred)[1][0] * posterior.doubt_of(blurred)[0])
+        each = posterior.kernel.covariance(Cloud(region.to_u(draws)), posterior.rows)
+        scatter = float(np.std(posterior.predicted(each))) if len(draws) else 0.0
+        if exact:
+            each = posterior.kernel.covariance(blurred, posterior.rows)
+        k = each.mean(axis=0)
+        rest, _ = posterior.leave_one_out()
+        values = posterior.predicted(k) + (1 - posterior.weights(k)) * rest
+        return LeftOut(values, rest, error, scatter)
+
+    def _posterior(self, u: FloatArray, f: FloatArray) -> Posterior:
+        """The posterior of these values; the same as for another theta a moment ago, as a rule."""
+        key = u.tobytes() + f.tobytes()
+        if self._known is None or self._known[0] != key:
+            kernel, eta = self._fitted.kernel, self._fitted.eta
+            self._known = (key, Posterior(kernel, eta, Cloud(u), f, None))
+        return self._known[1]

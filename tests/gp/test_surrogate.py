@@ -1,0 +1,70 @@
+"""The model as a control variate: each row with a model of all others."""
+
+import numpy as np
+import pytest
+
+from phenes.gp.fit import Fitted
+from phenes.gp.kernel import Cloud, matern, squared_exponential
+from phenes.gp.likelihood import prior
+from phenes.gp.posterior import Posterior
+from phenes.gp.region import make_region
+from phenes.gp.surrogate import Surrogate
+
+COV = {"variances": np.array([0.3, 0.05]), "covariance": np.array([[0.3, 0.1], [0.1, 0.2]])}
+
+
+def f(x):
+    return np.sin(2 * x[:, 0]) + 0.3 * x[:, 1] ** 3 + x[:, 0] * x[:, 1]
+
+
+def surrogate(shape=None):
+    shape = squared_exponential(True) if shape is None else shape
+    parameters = prior(shape, 2).mean
+    region = make_region(np.zeros(2), np.full(2, 0.5), np.full(2, -np.inf), np.full(2, np.inf))
+    return Surrogate(Fitted(shape, parameters, 0.0), region), region
+
+
+@pytest.mark.parametrize("shape", [squared_exponential(True), matern(False)], ids=lambda s: s.name)
+@pytest.mark.parametrize("cov", COV.values(), ids=COV)
+def test_each_row_is_judged_by_a_model_that_has_not_seen_it(shape, cov):
+    """The closed form is the dense posterior without the row."""
+    rng = np.random.default_rng(0)
+    model, region = surrogate(shape)
+    x, theta = rng.normal(0, 1, (12, 2)), np.array([0.3, -0.2])
+    y = f(x)
+    left = model.leave_one_out(x, y, theta, cov, np.empty((0, 2)), True)
+    fitted = model._fitted
+    for i in range(len(x)):
+        others = np.arange(len(x)) != i
+        u, at = region.to_u(x), region.to_u(theta)[None]
+        rows = Cloud(u[others])
+        dense = Posterior(fitted.kernel, fitted.eta, rows, y[others], region.covariance(cov))
+        expected = dense.at(at)[0][0]
+        missed = y[i] - dense.averaged_over(u[i][None], np.zeros((1, 2)))[0]
+        assert left.rest[i] == pytest.approx(missed, rel=1e-6, abs=1e-9)
+        assert left.values[i] == pytest.approx(expected + missed, rel=1e-6, abs=1e-9)
+
+
+def test_draws_stand_for_a_law_that_is_not_gaussian():
+    """With many draws of a Gaussian the same as in closed form; scatter is that of the model."""
+    rng = np.random.default_rng(1)
+    model, _ = surrogate()
+    x, theta, cov = rng.normal(0, 1, (30, 2)), np.array([0.1, 0.2]), np.array([0.04, 0.09])
+    draws = theta + np.sqrt(cov) * rng.standard_normal((20_000, 2))
+    closed = model.leave_one_out(x, f(x), theta, cov, draws, True)
+    sampled = model.leave_one_out(x, f(x), theta, cov, draws, False)
+    se = sampled.scatter / np.sqrt(len(draws))
+    assert 0 < se < 0.01
+    np.testing.assert_allclose(sampled.values, closed.values, atol=5 * se)
+    assert sampled.scatter == pytest.approx(np.std(f(draws)), rel=0.2)
+
+
+def test_the_error_grows_where_nothing_was_seen():
+    rng = np.random.default_rng(2)
+    model, _ = surrogate()
+    x, cov = rng.normal(0, 0.5, (40, 2)), np.array([0.01, 0.01])
+    none = np.empty((0, 2))
+    near, far = (
+        model.leave_one_out(x, f(x), np.full(2, at), cov, none, True).error for at in (0.0, 3.0)
+    )
+    assert far > 10 * near > 0
