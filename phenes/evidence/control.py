@@ -95,11 +95,10 @@ def process(
     points: FloatArray,
     f: FloatArray,
     rows: IntArray,
-    price: float,
 ) -> Control:
     """The model of a search, on `rows` (indices) of points [n, d] and f [n].
 
-    price: what the other rows, which have failed or have no weight, count as.
+    The other rows, which have failed or hardly any weight, say of E f what they are.
 
     Its own standard error is part of that of the estimate: residuals at neighbouring draws have the
     error of the model in common, so that their scatter does not show it.
@@ -107,7 +106,7 @@ def process(
     sure = law.exact and not np.isfinite(law.rests_on)
     draws = law.x(law.draws[:: max(len(law.draws) // EXPLORED, 1)])[: 0 if sure else None]
     left = surrogate.leave_one_out(points[rows], f[rows], law.centre, law.cov, draws, law.exact)
-    values, rest = np.full(f.size, price), np.zeros(f.size)
+    values, rest = f.copy(), np.zeros(f.size)
     values[rows], rest[rows] = left.values, left.rest
     rests_on = law.rests_on if law.exact else len(draws)
     error = math.hypot(left.error, left.scatter / math.sqrt(max(rests_on, 2.0)))

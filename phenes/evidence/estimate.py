@@ -20,6 +20,7 @@ from phenes.adaptive.model.features import axis_features, full_features
 from phenes.evidence.control import Control, Surrogate, process, quadratic
 from phenes.evidence.law import Law
 from phenes.evidence.observations import Observations
+from phenes.gp.coverage import covering
 
 ROWS_PER_FEATURE = 3  # nearest rows that a control variate is fitted to
 LEAST_ROWS = 1.5  # rows for each feature below which none is fitted
@@ -27,6 +28,7 @@ MOST_FEATURES = 500  # of a control variate: d = 30 with all products
 NEIGHBOURS = 400  # rows, nearest in theta, that weights and mixture are made of
 MOST_ROWS = 4000  # of the observations that an estimate looks at
 LEAST_EXPLAINED = 4  # rows that a surrogate must explain to be one
+NEGLIGIBLE = 1e-6  # weights, relative to the largest, that a surrogate need not explain
 MISSED = 4.0  # reach: the distance that one of this many times the effective draws exceeds
 HORIZON, FEW_DRAWS = 4.0, 8  # times the reach, for this many draws or fewer
 SMOOTH_ORDER = 2
@@ -219,12 +221,14 @@ class _View:
 
     def explained(self, surrogate: Surrogate) -> Control | None:
         """The model of the search, of the nearest rows that have a value."""
-        order = np.argsort(np.where(self.failed, np.inf, self.distance), kind="stable")
-        rows = np.sort(order[: min(int((~self.failed).sum()), surrogate.most_rows)])
-        weighed = np.flatnonzero((self.w > 0) & ~self.failed)
-        if rows.size < LEAST_EXPLAINED or not np.isin(weighed, rows).all():
+        weighed = (self.w > NEGLIGIBLE * self.w.max()) & ~self.failed
+        others = np.flatnonzero(~weighed & ~self.failed)
+        left = surrogate.most_rows - int(weighed.sum())
+        if left < 0 or weighed.sum() + others.size < LEAST_EXPLAINED:
             return None
-        return process(surrogate, self.law, self.point, self.f, rows, self.price)
+        more = others[covering(self.distance[others], int(self.law.noisy.sum()), left)]
+        rows = np.sort(np.concatenate([np.flatnonzero(weighed), more]))
+        return process(surrogate, self.law, self.point, self.f, rows)
 
     def fit(self, crossed: bool) -> Control | None:
         dim = self.law.theta.size

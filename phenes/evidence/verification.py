@@ -63,6 +63,8 @@ class Verification(_Spending):
         theta -> `Estimate`: what is known there now.
     rivals : callable
         (leader, entrants) -> other theta that may be better than the leader, best first.
+    others : list of ndarray, shape (d,)
+        Other answers that the search had to offer.
     spent, entrants, wanted, at_start, feared : int, list, tuple, int, float
         The state of the race: draws made, theta that take part, theta and draws that the round
         waits for, draws made at the start, and the worst that was thought of a leader.
@@ -73,6 +75,7 @@ class Verification(_Spending):
     reserve: int
     evidence: Callable[[FloatArray], Estimate]
     rivals: Callable[[Estimate, list[FloatArray]], list[FloatArray]]
+    others: list[FloatArray] = field(default_factory=list[FloatArray])
     spent: int = 0
     entrants: list[FloatArray] = field(default_factory=list[FloatArray])
     # theta and draws that the round still waits for
@@ -82,7 +85,7 @@ class Verification(_Spending):
     feared: float = -np.inf
 
     def __post_init__(self) -> None:
-        self.entrants = [self.proposal]
+        self.entrants = [self.proposal, *self.others]
         self._round()
 
     def ask(self, n: int) -> FloatArray:

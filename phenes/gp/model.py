@@ -9,6 +9,7 @@ import numpy as np
 from phenes._validate import BoolArray, FloatArray, IntArray
 from phenes.gp import tuning
 from phenes.gp.belief import Belief
+from phenes.gp.coverage import covering
 from phenes.gp.fit import Fitted, choose, refine
 from phenes.gp.kernel import Cloud, matern
 from phenes.gp.likelihood import prior
@@ -137,7 +138,7 @@ class Model:
         best = self.rows.x[np.nanargmin(self.rows.f)]
         scale = np.ones(best.size) if self.fitted is None else self.fitted.kernel.lengths**2
         distance = np.sum((self.rows.x[index] - best) ** 2 / (scale + self.noise_variances), axis=1)
-        return np.sort(index[np.argsort(distance, kind="stable")[: tuning.MOST_ROWS]])
+        return index[covering(distance, best.size, tuning.MOST_ROWS)]
 
     def update_noise(self, noise: FloatArray | None, bias: FloatArray) -> None:
         """Go on with better knowledge of the noise: predictions change, measured rows do not."""

@@ -43,7 +43,7 @@ class Surrogate:
     """
 
     name = "process"
-    most_rows = tuning.MOST_ROWS
+    most_rows = tuning.EXPLAINED_ROWS
 
     def __init__(self, fitted: Fitted, region: Region):
         self._fitted, self._region = fitted, region

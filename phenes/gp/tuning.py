@@ -45,6 +45,12 @@ SHORT = 0.3
 # Rows nearest to the answer that the model is made of. [guard]
 MOST_ROWS = 400
 
+# Probability beyond which rows are not needed to average over a law of x. [guard]
+BEYOND = 1e-4
+# Rows around an answer by which it is explained, and by which a second opinion is formed: few
+# enough that a verification, which does so a hundred times, takes less than a second. [guard]
+EXPLAINED_ROWS = OPINION_ROWS = 250
+
 # Up to so many failures are taken to depend on x; of more, their likelihood must gain so much by
 # a kernel. [few]
 FEW_FAILURES, PLACED = 3, 2.0

@@ -132,6 +132,11 @@ def choose_engine(engine: str, dim: int, budget: int) -> str:
     return GP if few else ADAPTIVE
 
 
+def offers_opinions(engine: str, dim: int) -> bool:
+    """Whether a Gaussian process is asked for a second opinion of the answer."""
+    return engine == ADAPTIVE and dim <= FEW_COORDINATES
+
+
 def make_search(
     engine: str,
     x0: FloatArray,

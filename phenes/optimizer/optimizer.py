@@ -12,7 +12,7 @@ from phenes._validate import FloatArray
 from phenes.evidence.observations import HUGE
 from phenes.optimizer.advice import Advice, advise
 from phenes.optimizer.ending import Ending, Progress, Wishes
-from phenes.optimizer.engines import ENGINES, Search, choose_engine, make_search
+from phenes.optimizer.engines import ENGINES, Search, choose_engine, make_search, offers_opinions
 from phenes.optimizer.history import History
 from phenes.optimizer.noise_fit import Learnt
 from phenes.optimizer.noise_model import Moments, NoiseModel
@@ -454,6 +454,7 @@ class Optimizer:
             self._search.update_noise(known.cov, known.bias, unmeasured)
         self._trust.noiseless = self._noise.noiseless
         self._trust.control = self.warning is None and self._noise.one_pattern
+        self._trust.opinions = offers_opinions(self.engine, self.dim) and self._noise.complete
         if self._trust.verification is None:
             self._search.tell(theta, points, f, ~np.isnan(x))
         else:

@@ -25,6 +25,9 @@ REPEATS_BEST, REPEATS_START = 4, 2  # repeated evaluations where f seems to take
 SIMULATED = 4096  # draws of a law that is known by draws only
 # numbers of candidates for rivals: best realised points, means along the way
 BEST_POINTS, PATH_POINTS = 100, 200
+# evaluations up to which a Gaussian process of the nearest is asked for a second opinion: beyond,
+# the evolution strategy knows its mean better
+MOST_FOR_OPINION = 5000
 APART = 1.0  # least distance of rivals, in standard deviations of the noise
 
 
@@ -70,6 +73,8 @@ class Trust:
         self.seen = Observations(x0.size)
         self.law_of, self.scale, self.model = law_of, scale, model
         self._surrogate = surrogate
+        self.opinions = False  # may a model of the rows be asked for another answer?
+        self._opinion: Surrogate | None = None
         self.noisy_values = False
         self.control = True  # may a model of f be used for the claim?
         self.verification: Verification | Repeats | None = None
@@ -170,7 +175,7 @@ class Trust:
         self, theta: FloatArray, weigh: Callable[[Observations, Law], FloatArray]
     ) -> Estimate:
         law = self.law(theta)
-        surrogate = self._surrogate()
+        surrogate = self._surrogate() or self._opinion
         weights = weigh(self.seen, law)
         return estimate(self.seen, law, self.price, weights, self.control, surrogate)
 
@@ -189,12 +194,38 @@ class Trust:
                 lambda: self.seen.theta[self.best].copy() if self.best >= 0 else proposal,
             )
         else:
+            first, others = self._proposals(proposal)
 
             def rivals(leader: Estimate, entrants: list[FloatArray]) -> list[FloatArray]:
                 return self._rivals(leader, entrants, path, inside)
 
-            self.verification = Verification(self.x0, proposal, reserve, self.evidence, rivals)
+            self.verification = Verification(self.x0, first, reserve, self.evidence, rivals, others)
+            for other in others:
+                self.place("proposal", other)
+            proposal = first
         self.place("proposal", proposal)
+
+    def _proposals(self, mean: FloatArray) -> tuple[FloatArray, list[FloatArray]]:
+        """What is verified first, and what else: the mean of the search, and a second opinion."""
+        rows = self.seen.count
+        if not self.opinions or rows > MOST_FOR_OPINION or not self.control:
+            return mean, []
+        from phenes.gp.opinion import second_opinion
+
+        law = self.law(mean)
+
+        def draws(theta: FloatArray) -> FloatArray | None:
+            at = self.law_of(theta)
+            return at - theta if isinstance(at, np.ndarray) else None
+
+        seen = self.seen
+        found = second_opinion(
+            seen.theta, seen.point, seen.f, mean, law.centre - law.theta, law.cov, draws
+        )
+        if found is None:
+            return mean, []
+        self._opinion = found.surrogate
+        return (found.theta, [mean]) if found.better else (mean, [])
 
     def place(self, role: str, theta: FloatArray) -> None:
         if not any(np.array_equal(theta, at) for _, at in self.places):
