@@ -260,6 +260,19 @@ class Adaptive:
 
     surrogate = None  # its models hold near the mean only
 
+    def better_than(self, theta: np.ndarray) -> np.ndarray | None:
+        """Nothing: its mean is the proposal.
+
+        Parameters
+        ----------
+        theta : ndarray, shape (d,)
+            An earlier proposal.
+
+        Returns
+        -------
+        None
+        """
+
     @property
     def noise_cost(self) -> float:
         """What the noise of the inputs adds to F at `mean`, by the last estimate.

@@ -44,6 +44,11 @@ class LeftOut(Protocol):
         ...
 
     @property
+    def alone(self) -> FloatArray:
+        """Standard error of each value by the model, (n,)."""
+        ...
+
+    @property
     def scatter(self) -> float:
         """Standard deviation of the model over the law of x, if its draws were given."""
         ...
@@ -87,6 +92,7 @@ class Control:
     rest: FloatArray  # leave-one-out residuals
     spare: int  # degrees of freedom: rows less features
     error: float  # standard error of the model's expectation, beside that of the draws
+    alone: FloatArray | None = None  # standard error of single values, if the model knows it
 
 
 def process(
@@ -110,7 +116,9 @@ def process(
     values[rows], rest[rows] = left.values, left.rest
     rests_on = law.rests_on if law.exact else len(draws)
     error = math.hypot(left.error, left.scatter / math.sqrt(max(rests_on, 2.0)))
-    return Control(surrogate.name, values, rest, rows.size, error)
+    alone = np.full(f.size, np.inf)
+    alone[rows] = left.alone
+    return Control(surrogate.name, values, rest, rows.size, error, alone)
 
 
 def quadratic(

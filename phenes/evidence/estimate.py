@@ -28,6 +28,7 @@ MOST_FEATURES = 500  # of a control variate: d = 30 with all products
 NEIGHBOURS = 400  # rows, nearest in theta, that weights and mixture are made of
 MOST_ROWS = 4000  # of the observations that an estimate looks at
 LEAST_EXPLAINED = 4  # rows that a surrogate must explain to be one
+SINGLE = 1.001  # effective draws up to which nothing is known of their scatter
 NEGLIGIBLE = 1e-6  # weights, relative to the largest, that a surrogate need not explain
 MISSED = 4.0  # reach: the distance that one of this many times the effective draws exceeds
 HORIZON, FEW_DRAWS = 4.0, 8  # times the reach, for this many draws or fewer
@@ -258,6 +259,13 @@ class _View:
         drawn = self.w > 0
         return bool(np.isin(self.f[~drawn & ~self.failed], self.f[drawn]).any())
 
+    def _variance(self, values: FloatArray, fun: float, alone: FloatArray | None) -> float:
+        """Of the weighted mean, by the scatter of the draws; a single one has what a model says."""
+        n = self.effective
+        if n > SINGLE:
+            return float(np.sum(self.w**2 * (values - fun) ** 2)) * n / max(n - 1, 1e-9)
+        return np.inf if alone is None else float(alone[np.argmax(self.w)]) ** 2
+
     def judge(self, model: Control | None, draws: int, failed: int) -> Estimate | None:
         """None if the estimate leaves the range of everything that was seen."""
         values = self.f if model is None else model.values
@@ -268,11 +276,7 @@ class _View:
         if model is not None and not self.low <= fun <= self.high:
             return None
         n = self.effective
-        variance = (
-            float(np.sum(self.w**2 * (values - fun) ** 2)) * n / max(n - 1, 1e-9)
-            if n > 1.001
-            else np.inf
-        )
+        variance = self._variance(values, fun, None if model is None else model.alone)
         share = failed / draws if draws else float(self.w @ self.failed)
         off = (rest - float(self.w @ rest)) * self.nearness
         other = self._other()

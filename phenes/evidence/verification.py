@@ -26,6 +26,8 @@ WELL_KNOWN = 8  # draws from which on estimates decide where intervals overlap
 START_SHARE = 0.3  # largest share of the reserve for draws at the start
 LEAST_EACH = 4  # draws that a candidate needs to be recommended instead of the start
 RIVALS = 3
+# share of the reserve in which the proposal may still improve, and draws that are left for it
+IMPROVING, LEAST_LEFT = 0.4, 5
 MOST_FAILING = 0.5  # share of the draws at an answer that may fail
 ONE_SIDED = 0.8413  # probability below one standard deviation of a normal
 
@@ -63,6 +65,8 @@ class Verification(_Spending):
         theta -> `Estimate`: what is known there now.
     rivals : callable
         (leader, entrants) -> other theta that may be better than the leader, best first.
+    improve : callable
+        theta -> what the search proposes by now, if that is better; None if not.
     others : list of ndarray, shape (d,)
         Other answers that the search had to offer.
     spent, entrants, wanted, at_start, feared : int, list, tuple, int, float
@@ -75,6 +79,7 @@ class Verification(_Spending):
     reserve: int
     evidence: Callable[[FloatArray], Estimate]
     rivals: Callable[[Estimate, list[FloatArray]], list[FloatArray]]
+    improve: Callable[[FloatArray], FloatArray | None] = lambda theta: None
     others: list[FloatArray] = field(default_factory=list[FloatArray])
     spent: int = 0
     entrants: list[FloatArray] = field(default_factory=list[FloatArray])
@@ -122,6 +127,10 @@ class Verification(_Spending):
 
         To the start or to an unknown rival if that may change the answer, else to the leader.
         """
+        step = min(max(ROUND_LEAST, round(ROUND_SHARE * self.reserve)), self.left)
+        if self._improved():
+            self.wanted = (self.proposal, step)
+            return
         known = [self.evidence(theta) for theta in self.entrants]
         leader = _leader(known, _index)
         if len(self.entrants) <= RIVALS and leader.upper > self.feared:
@@ -130,7 +139,6 @@ class Verification(_Spending):
             self.entrants += new
             known += [self.evidence(theta) for theta in new]
             leader = _leader(known, _index)
-        step = min(max(ROUND_LEAST, round(ROUND_SHARE * self.reserve)), self.left)
         unknown = [each for each in known if not np.isfinite(each.fun) and each.draws == 0]
         start = self.evidence(self.start)
         if leader.draws >= TRIAL and self._start_may_tell(leader, start):
@@ -143,6 +151,20 @@ class Verification(_Spending):
             self.wanted = (unknown[0].theta, TRIAL)
         else:
             self.wanted = (leader.theta, step)
+
+    def _improved(self) -> bool:
+        """Whether the search, which has learnt from the first draws, proposes a better place.
+
+        It is asked only as long as enough draws are left for what it proposes.
+        """
+        if not self.spent or self.left < max(LEAST_LEFT, (1 - IMPROVING) * self.reserve):
+            return False
+        better = self.improve(self.proposal)
+        if better is None:
+            return False
+        self.proposal = better
+        self.entrants.insert(0, better)
+        return True
 
     def _start_may_tell(self, leader: Estimate, start: Estimate) -> bool:
         """Whether the start is the one whose E f is not known well enough to be beaten."""

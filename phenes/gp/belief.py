@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from phenes._validate import FloatArray
@@ -59,6 +61,15 @@ class Belief:
         if self.failures is None:
             return np.zeros(len(theta))
         return np.clip(self.failures.at(theta)[0], 0.0, 1.0)
+
+    def difference(self, here: FloatArray, there: FloatArray) -> tuple[float, float]:
+        """By how much F is expected to be lower there than here (d,), and the error of that."""
+        both = np.stack([here, there])
+        mean, joint = self.values.joint(both)
+        error = math.sqrt(max(joint[0, 0] + joint[1, 1] - 2 * joint[0, 1], 0.0))
+        p = self.failing(both)
+        mean = mean + p * (self.price - mean)
+        return float(mean[0] - mean[1]), float(self.doubt(both).max()) * error
 
     def slopes(self, theta: FloatArray, doubt: float) -> Slopes:
         """The same at one theta (d,), with derivatives; the doubt is taken to be constant."""

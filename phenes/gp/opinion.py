@@ -6,7 +6,6 @@ and recommends its mean, though the same rows say more exactly where the least E
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -84,12 +83,8 @@ def second_opinion(
         return None if found is None else found / region.width
 
     best = best_known(model, region, drawn)
-    both = np.stack([best, region.inside(region.to_u(answer))])
-    mean, joint = model.belief.values.joint(both)
-    error = math.sqrt(max(joint[0, 0] + joint[1, 1] - 2 * joint[0, 1], 0.0))
-    doubt = float(model.belief.doubt(both).max())
-    surrogate = Surrogate(model.fitted, region)
-    return Opinion(region.to_theta(best), float(mean[1] - mean[0]), doubt * error, surrogate)
+    gain, error = model.belief.difference(region.inside(region.to_u(answer)), best)
+    return Opinion(region.to_theta(best), gain, error, Surrogate(model.fitted, region))
 
 
 def _around(theta: FloatArray, x: FloatArray) -> Region:

@@ -266,6 +266,26 @@ class BayesianSearch:
             Where the evidence says that the answer is.
         """
 
+    @one_thread
+    def better_than(self, theta: FloatArray) -> FloatArray | None:
+        """What the model proposes instead of a theta, if that is better.
+
+        Parameters
+        ----------
+        theta : ndarray, shape (d,)
+            An earlier proposal.
+
+        Returns
+        -------
+        ndarray, shape (d,), or None
+            None unless its E f is lower by a standard error.
+        """
+        if not self._model.ready:
+            return None
+        here = self._region.to_u(theta)
+        gain, error = self._model.belief.difference(here, self._best())
+        return self.mean if gain > error else None
+
     def inside(self, theta: FloatArray) -> FloatArray:
         """The nearest points within the bounds.
 

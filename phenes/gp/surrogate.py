@@ -19,13 +19,15 @@ class LeftOut(NamedTuple):
     """What rows say of E f at a theta, each with a model of all others.
 
     values (n,): E f by the model without the row, plus what that model misses at the row. rest
-    (n,): what it misses. error: standard error of the model of all rows. scatter: standard
-    deviation of the model over the law of x, if its draws were given.
+    (n,): what it misses. error: standard error of the model of all rows. alone (n,): standard
+    error of each value, by the model. scatter: standard deviation of the model over the law of x,
+    if its draws were given.
     """
 
     values: FloatArray
     rest: FloatArray
     error: float
+    alone: FloatArray
     scatter: float
 
 
@@ -88,15 +90,16 @@ class Surrogate:
         posterior = self._posterior(region.to_u(points), f)
         at = region.to_u(theta)[None]
         blurred = Cloud(at, region.covariance(cov))
-        error = float(posterior.of(blurred)[1][0] * posterior.doubt_of(blurred)[0])
+        doubt = float(posterior.doubt_of(blurred)[0])
+        error = doubt * float(posterior.of(blurred)[1][0])
         each = posterior.kernel.covariance(Cloud(region.to_u(draws)), posterior.rows)
         scatter = float(np.std(posterior.predicted(each))) if len(draws) else 0.0
         if exact:
             each = posterior.kernel.covariance(blurred, posterior.rows)
         k = each.mean(axis=0)
-        rest, _ = posterior.leave_one_out()
+        rest, expected = posterior.leave_one_out()
         values = posterior.predicted(k) + (1 - posterior.weights(k)) * rest
-        return LeftOut(values, rest, error, scatter)
+        return LeftOut(values, rest, error, doubt * expected, scatter)
 
     def _posterior(self, u: FloatArray, f: FloatArray) -> Posterior:
         """The posterior of these values; the same as for another theta a moment ago, as a rule."""

@@ -105,6 +105,10 @@ class Search(Protocol):
         """The evidence says that the answer is at theta."""
         ...
 
+    def better_than(self, theta: FloatArray) -> FloatArray | None:
+        """What it proposes instead of theta (d,), if that is better by a standard error."""
+        ...
+
     def inside(self, theta: FloatArray) -> FloatArray:
         """The nearest points within the bounds, (n, d)."""
         ...

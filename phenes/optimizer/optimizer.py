@@ -146,6 +146,7 @@ class Optimizer:
             self._scale,
             self._estimate,
             lambda: self._search.surrogate if self._noise.complete else None,
+            lambda theta: self._search.better_than(theta),
         )
         self._ending = Ending(self._search, self._trust, self._progress, self._wishes)
 
@@ -270,10 +271,12 @@ class Optimizer:
         minimised = self._sign * values
         clipped = np.where(finite, np.clip(minimised, -HUGE, HUGE), np.nan)
         self._untold.append((intended, x, clipped))
-        self._trust.add(intended, x, self._noise.points(intended, x), minimised)
+        points = self._noise.points(intended, x)
         waiting = sum(part.size for _, _, part in self._untold)
         if waiting >= self._search.least or self.nfev >= self.budget:
             self._update()
+        # after the search, which may propose a better place by now
+        self._trust.add(intended, x, points, minimised)
         self._advance()
 
     def verify(self, n: int) -> FloatArray:

@@ -56,7 +56,7 @@ class Trust:
 
     law_of(theta): moments or draws [n, d] of x around theta. scale(): units of coordinates without
     noise, [d]. model(): E f at the mean of the search and its error, by its own model. surrogate():
-    that model, if it explains values anywhere.
+    that model, if it explains values anywhere. better(theta): what the search proposes instead.
     """
 
     def __init__(
@@ -68,11 +68,12 @@ class Trust:
         scale: Callable[[], FloatArray],
         model: Callable[[], tuple[float, float]],
         surrogate: Callable[[], Surrogate | None],
+        better: Callable[[FloatArray], FloatArray | None],
     ):
         self.x0, self.noiseless, self.early = x0, noiseless, early
         self.seen = Observations(x0.size)
         self.law_of, self.scale, self.model = law_of, scale, model
-        self._surrogate = surrogate
+        self._surrogate, self._better = surrogate, better
         self.opinions = False  # may a model of the rows be asked for another answer?
         self._opinion: Surrogate | None = None
         self.noisy_values = False
@@ -199,11 +200,19 @@ class Trust:
             def rivals(leader: Estimate, entrants: list[FloatArray]) -> list[FloatArray]:
                 return self._rivals(leader, entrants, path, inside)
 
-            self.verification = Verification(self.x0, first, reserve, self.evidence, rivals, others)
+            self.verification = Verification(
+                self.x0, first, reserve, self.evidence, rivals, self._improve, others
+            )
             for other in others:
                 self.place("proposal", other)
             proposal = first
         self.place("proposal", proposal)
+
+    def _improve(self, theta: FloatArray) -> FloatArray | None:
+        found = self._better(theta)
+        if found is not None:
+            self.place("proposal", found)
+        return found
 
     def _proposals(self, mean: FloatArray) -> tuple[FloatArray, list[FloatArray]]:
         """What is verified first, and what else: the mean of the search, and a second opinion."""

@@ -132,3 +132,36 @@ def test_repeats_take_the_mean_and_then_the_best():
     np.testing.assert_array_equal(v.ask(2), np.tile(RIVAL, (2, 1)))
     v.told(np.tile(RIVAL, (2, 1)))
     assert v.done
+
+
+class TestImprovement:
+    """The search learns from the first draws, and may propose again."""
+
+    @staticmethod
+    def run(reserve, proposals):
+        """Draws at each place, where the search proposes these after one another."""
+        world = World({0.0: 5.0, 1.0: 1.0, 2.0: 0.5})
+        waiting = list(proposals)
+        v = Verification(
+            START,
+            PROPOSAL,
+            reserve,
+            world.evidence,
+            lambda leader, entrants: [],
+            lambda theta: waiting.pop(0) if waiting else None,
+        )
+        while not v.done:
+            theta = v.ask(1)
+            world.draws[float(theta[0, 0])] += 1
+            v.told(theta)
+        return world.draws, v
+
+    def test_what_is_proposed_again_gets_the_rest_of_the_draws(self):
+        draws, v = self.run(8, [RIVAL])
+        assert draws == {0.0: 0, 1.0: 2, 2.0: 6}
+        assert v.proposal is RIVAL
+
+    def test_not_when_too_few_draws_are_left_to_verify_it(self):
+        draws, v = self.run(8, [None, RIVAL])  # after 2 draws nothing, after 4 too late
+        assert draws == {0.0: 0, 1.0: 8, 2.0: 0}
+        assert v.proposal is PROPOSAL
