@@ -172,20 +172,21 @@ class Adaptive:
         """Move on with an incomplete generation, if half of it was told: no more will come."""
         self._current.conclude()
 
-    def restart(self, theta: np.ndarray) -> None:
-        """Begin a new descent, half as wide as the first, where the evidence points.
+    def restart(self, theta: np.ndarray, width: float = tuning.ELSEWHERE_WIDTH) -> None:
+        """Begin a new descent where the evidence points.
 
         Parameters
         ----------
         theta : ndarray, shape (d,)
             Where it starts. All descents before it are given up.
+        width : float, optional
+            How wide, in units of the first; half as wide by default.
         """
         self._events.add(ELSEWHERE)
         known = self._incumbent.policies.value_noise.known
         self._schedule = Schedule(self._schedule.small)
         self._challenger = None
         start = theta + self.coords.bias
-        width = tuning.ELSEWHERE_WIDTH
         self._incumbent = self._descent(Start(start, width, self._schedule.small, known))
 
     def inside(self, theta: np.ndarray) -> np.ndarray:

@@ -26,8 +26,9 @@ WELL_KNOWN = 8  # draws from which on estimates decide where intervals overlap
 START_SHARE = 0.3  # largest share of the reserve for draws at the start
 LEAST_EACH = 4  # draws that a candidate needs to be recommended instead of the start
 RIVALS = 3
-# share of the reserve in which the proposal may still improve, and draws that are left for it
-IMPROVING, LEAST_LEFT = 0.4, 5
+# share of the reserve in which the proposal may still improve
+IMPROVING = 0.4
+LEAST_DRAWS = 5  # draws that an answer needs to be called verified
 MOST_FAILING = 0.5  # share of the draws at an answer that may fail
 ONE_SIDED = 0.8413  # probability below one standard deviation of a normal
 
@@ -157,7 +158,7 @@ class Verification(_Spending):
 
         It is asked only as long as enough draws are left for what it proposes.
         """
-        if not self.spent or self.left < max(LEAST_LEFT, (1 - IMPROVING) * self.reserve):
+        if not self.spent or self.left < max(LEAST_DRAWS, (1 - IMPROVING) * self.reserve):
             return False
         better = self.improve(self.proposal)
         if better is None:
@@ -169,6 +170,8 @@ class Verification(_Spending):
     def _start_may_tell(self, leader: Estimate, start: Estimate) -> bool:
         """Whether the start is the one whose E f is not known well enough to be beaten."""
         if surely_beats(leader, start) or self.at_start + ROUND_LEAST > START_SHARE * self.reserve:
+            return False
+        if leader.draws + self.left - ROUND_LEAST < LEAST_DRAWS:  # the claim needs them
             return False
         return start.draws < START_LEAST or _blur(start, leader) > _blur(leader, start)
 

@@ -70,7 +70,7 @@ def second_opinion(
     distance = np.sum((x - answer - bias) ** 2 / np.maximum(variances, tuning.TINY), axis=1)
     chosen = covering(distance, answer.size, tuning.OPINION_ROWS)
     theta, x, f = theta[chosen], x[chosen], f[chosen]
-    if np.isfinite(f).sum() < tuning.DESIGN * (answer.size + 1):
+    if np.isfinite(f).sum() < tuning.LEAST_FOR_OPINION * (answer.size + 1):
         return None
     region = _around(theta, x)
     model = Model(answer.size, region.covariance(cov), bias / region.width)

@@ -11,11 +11,13 @@ from phenes.adaptive import Adaptive
 from phenes.evidence.control import Surrogate
 from phenes.optimizer.noise_state import NoiseState
 
-AUTO, GP, ADAPTIVE = "auto", "gp", "adaptive"
-ENGINES = (AUTO, GP, ADAPTIVE)
+AUTO, GP, RELAY, ADAPTIVE = "auto", "gp", "relay", "adaptive"
+ENGINES = (AUTO, GP, RELAY, ADAPTIVE)
 # Budget and coordinates up to which the Gaussian process asks: beyond, its cost for each evaluation
 # grows and its lead shrinks (`phenes bench few`).
 FEW_EVALUATIONS, FEW_COORDINATES = 500, 10
+# Budget up to which it begins, and an evolution strategy goes on.
+SOME_EVALUATIONS = 2000
 
 
 class Search(Protocol):
@@ -129,16 +131,17 @@ class Search(Protocol):
 
 
 def choose_engine(engine: str, dim: int, budget: int) -> str:
-    """The engine, by dimension and budget if the user leaves it open: "gp" or "adaptive"."""
+    """The engine, by dimension and budget if the user leaves it open."""
     if engine != AUTO:
         return engine
-    few = budget <= FEW_EVALUATIONS and dim <= FEW_COORDINATES
-    return GP if few else ADAPTIVE
+    if dim > FEW_COORDINATES or budget > SOME_EVALUATIONS:
+        return ADAPTIVE
+    return GP if budget <= FEW_EVALUATIONS else RELAY
 
 
 def offers_opinions(engine: str, dim: int) -> bool:
     """Whether a Gaussian process is asked for a second opinion of the answer."""
-    return engine == ADAPTIVE and dim <= FEW_COORDINATES
+    return engine != GP and dim <= FEW_COORDINATES
 
 
 def make_search(
@@ -151,25 +154,41 @@ def make_search(
     seed: int,
 ) -> Search:
     """The search of a run."""
-    known = noise.known
-    lower, upper = bounds
+    if engine == ADAPTIVE:
+        return _strategy(x0, sigma0, bounds, noise, popsize, seed)
+    from phenes.gp import BayesianSearch
+
+    def draws(theta: FloatArray) -> FloatArray | None:
+        law = noise.law_at(theta)
+        return law - theta if isinstance(law, np.ndarray) else None
+
+    known, (lower, upper) = noise.known, bounds
+    process = BayesianSearch(
+        x0,
+        sigma0,
+        known.cov,
+        seed=seed,
+        bias=known.bias,
+        lower=lower,
+        upper=upper,
+        draws=draws,
+    )
     if engine == GP:
-        from phenes.gp import BayesianSearch
+        return process
+    from phenes.optimizer.relay import Relay
 
-        def draws(theta: FloatArray) -> FloatArray | None:
-            law = noise.law_at(theta)
-            return law - theta if isinstance(law, np.ndarray) else None
+    return Relay(process, _strategy(x0, sigma0, bounds, noise, popsize, seed), known.cov)
 
-        return BayesianSearch(
-            x0,
-            sigma0,
-            known.cov,
-            seed=seed,
-            bias=known.bias,
-            lower=lower,
-            upper=upper,
-            draws=draws,
-        )
+
+def _strategy(
+    x0: FloatArray,
+    sigma0: FloatArray,
+    bounds: tuple[FloatArray, FloatArray],
+    noise: NoiseState,
+    popsize: int | None,
+    seed: int,
+) -> Adaptive:
+    known, (lower, upper) = noise.known, bounds
     return Adaptive(
         x0,
         sigma0,

@@ -12,11 +12,10 @@ from scipy import special
 
 from phenes._validate import FloatArray
 from phenes.evidence import Estimate, Law, Observations
-from phenes.evidence.verification import MOST_FAILING
+from phenes.evidence.verification import LEAST_DRAWS, MOST_FAILING
 from phenes.optimizer.result import Best, Candidate, Failing, Result
 from phenes.optimizer.trust import Claim
 
-LEAST_DRAWS = 5  # finite draws at the answer below which a claim is not called verified
 POPULATIONS = 2  # evaluations below so many populations are no search
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 CONTRADICTED = 3.0  # joint standard errors between the model of the search and the draws

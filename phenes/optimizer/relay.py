@@ -1,0 +1,157 @@
+"""Two searches after one another: a Gaussian process finds the place, an evolution strategy stays.
+
+A Gaussian process of a few hundred rows sees all of the region, which a descent from x0 does not;
+an evolution strategy takes no time to ask, and goes on where a global model ends.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from phenes._validate import BoolArray, FloatArray
+from phenes.adaptive import Adaptive
+from phenes.evidence.control import Surrogate
+from phenes.gp import BayesianSearch
+
+# Evaluations after which the Gaussian process hands over: it has found its basin by then, and
+# evaluations beside it are better spent there (`phenes bench few`, budgets over 500).
+HAND_OVER = 150
+# Width of the descent that goes on, in units of sigma0: that of the noise, within these.
+NARROWEST, WIDEST = 0.05, 0.5
+
+
+class Relay:
+    """A `Search` of two legs; what is asked and told goes to the one that runs.
+
+    Parameters
+    ----------
+    first : BayesianSearch
+        Asks for the first `HAND_OVER` evaluations.
+    second : Adaptive
+        Goes on from its answer.
+    noise : ndarray, shape (d,) or (d, d)
+        Variances or covariance of x - theta.
+    """
+
+    def __init__(self, first: BayesianSearch, second: Adaptive, noise: FloatArray):
+        self._first, self._second, self._noise = first, second, noise
+        self._leg: BayesianSearch | Adaptive = first
+        self._passed = False
+        self._parts: list[tuple[FloatArray, FloatArray, FloatArray, BoolArray | None]] = []
+        self.x0 = first.x0
+        self.width = first.width
+        self.answers: list[FloatArray] = []  # of the first leg
+
+    @property
+    def popsize(self) -> int:
+        """How many theta the present leg asks for by itself."""
+        return self._leg.popsize
+
+    @property
+    def least(self) -> int:
+        """Rows that are worth an update."""
+        return self._leg.least
+
+    @property
+    def mean(self) -> FloatArray:
+        """What the present leg proposes as the answer, (d,)."""
+        return self._leg.mean
+
+    @property
+    def estimate(self) -> tuple[float, float]:
+        """E f there by its own model, and the standard error."""
+        return self._leg.estimate
+
+    @property
+    def surrogate(self) -> Surrogate | None:
+        """The model of the first leg while it runs."""
+        return self._leg.surrogate
+
+    @property
+    def noise_cost(self) -> float:
+        """What the noise of the inputs adds to F there."""
+        return self._leg.noise_cost
+
+    @property
+    def spread(self) -> FloatArray:
+        """Standard deviation of the search in each coordinate, (d,)."""
+        return self._leg.spread
+
+    @property
+    def challenging(self) -> bool:
+        """Whether it looks elsewhere, beside a best place that it knows."""
+        return self._leg.challenging
+
+    @property
+    def phase(self) -> str:
+        """What it is doing, in a word."""
+        return self._leg.phase
+
+    @property
+    def converged(self) -> str:
+        """Why more evaluations would gain nothing; empty while they may."""
+        return self._leg.converged
+
+    def ask(self, n: int | None = None, beside: int = 0) -> FloatArray:
+        """theta (n, d) of the present leg."""
+        return self._leg.ask(n, beside)
+
+    def tell(
+        self, theta: FloatArray, x: FloatArray, f: FloatArray, measured: BoolArray | None = None
+    ) -> None:
+        """What was intended, realised, and f; the legs change when the first has had its share."""
+        self._leg.tell(theta, x, f, measured)
+        if not self._passed:
+            self._parts.append((theta, x, f, measured))
+            if self._first.evaluations >= HAND_OVER:
+                self._hand_over()
+
+    def _hand_over(self) -> None:
+        """The second leg begins where the first has arrived, as wide as the noise."""
+        answer = self._first.mean
+        self.answers = [answer]
+        variances = self._noise if self._noise.ndim == 1 else np.diag(self._noise)
+        width = float(np.clip(np.sqrt(np.mean(variances / self.width**2)), NARROWEST, WIDEST))
+        self._second.restart(answer, width)
+        for part in self._parts:
+            self._second.learn(*part)
+        self._leg, self._passed, self._parts = self._second, True, []
+
+    def learn(
+        self, theta: FloatArray, x: FloatArray, f: FloatArray, measured: BoolArray | None = None
+    ) -> None:
+        """The same, of rows that were drawn to verify."""
+        self._leg.learn(theta, x, f, measured)
+
+    def conclude(self) -> None:
+        """No more rows of the search will come."""
+        self._leg.conclude()
+
+    def restart(self, theta: FloatArray) -> None:
+        """The evidence says that the answer is at theta."""
+        self._leg.restart(theta)
+
+    def better_than(self, theta: FloatArray) -> FloatArray | None:
+        """What it proposes instead of theta (d,), if that is better by a standard error."""
+        return self._leg.better_than(theta)
+
+    def inside(self, theta: FloatArray) -> FloatArray:
+        """The nearest points within the bounds, (n, d)."""
+        return self._leg.inside(theta)
+
+    def update_noise(
+        self, cov: FloatArray, bias: FloatArray, unmeasured: FloatArray | None = None
+    ) -> None:
+        """Better knowledge of the law of x - theta, for both legs."""
+        if not self._passed:
+            self._first.update_noise(cov, bias, unmeasured)
+        self._noise = cov
+        self._second.update_noise(cov, bias, unmeasured)
+
+    def expected_gain(self, n: int = 1) -> float:
+        """What n more evaluations are expected to improve; NaN if it cannot say."""
+        return self._leg.expected_gain(n)
+
+    def take_events(self) -> dict[str, int]:
+        """What happened since the last call."""
+        return self._first.take_events() | self._second.take_events()
