@@ -64,9 +64,9 @@ keep_compiled()
 
 from phenes.optimizer import engines  # noqa: E402
 
-# small budgets stand for large ones: the evolution strategy asks, as it does beyond 500
-FEW_EVALUATIONS = 500
-engines.FEW_EVALUATIONS = 0
+# small budgets stand for large ones: the evolution strategy asks, as it does beyond 2000
+FEW_EVALUATIONS, SOME_EVALUATIONS = engines.FEW_EVALUATIONS, engines.SOME_EVALUATIONS
+engines.FEW_EVALUATIONS = engines.SOME_EVALUATIONS = 0
 
 
 def pytest_configure(config):
@@ -96,9 +96,10 @@ def key():
 def engine_of_users(request):
     """Tests with the marker `few` have the engine that users have."""
     few = request.node.get_closest_marker("few") is not None
-    engines.FEW_EVALUATIONS = FEW_EVALUATIONS if few else 0
+    if few:
+        engines.FEW_EVALUATIONS, engines.SOME_EVALUATIONS = FEW_EVALUATIONS, SOME_EVALUATIONS
     yield
-    engines.FEW_EVALUATIONS = 0
+    engines.FEW_EVALUATIONS = engines.SOME_EVALUATIONS = 0
 
 
 # of the 65,530 that Linux gives a process; a module of tests makes at most some thousands

@@ -64,7 +64,7 @@ class Surrogate(Protocol):
 
     @property
     def most_rows(self) -> int:
-        """Rows that it can explain."""
+        """Rows, beside those that have a weight, by which it explains."""
         ...
 
     def leave_one_out(

@@ -27,6 +27,7 @@ LEAST_ROWS = 1.5  # rows for each feature below which none is fitted
 MOST_FEATURES = 500  # of a control variate: d = 30 with all products
 NEIGHBOURS = 400  # rows, nearest in theta, that weights and mixture are made of
 MOST_ROWS = 4000  # of the observations that an estimate looks at
+MOST_WEIGHED = 250  # rows with a weight, beyond which a surrogate takes too long
 LEAST_EXPLAINED = 4  # rows that a surrogate must explain to be one
 SINGLE = 1.001  # effective draws up to which nothing is known of their scatter
 NEGLIGIBLE = 1e-6  # weights, relative to the largest, that a surrogate need not explain
@@ -224,10 +225,10 @@ class _View:
         """The model of the search, of the nearest rows that have a value."""
         weighed = (self.w > NEGLIGIBLE * self.w.max()) & ~self.failed
         others = np.flatnonzero(~weighed & ~self.failed)
-        left = surrogate.most_rows - int(weighed.sum())
-        if left < 0 or weighed.sum() + others.size < LEAST_EXPLAINED:
+        if weighed.sum() > MOST_WEIGHED or weighed.sum() + others.size < LEAST_EXPLAINED:
             return None
-        more = others[covering(self.distance[others], int(self.law.noisy.sum()), left)]
+        dim = int(self.law.noisy.sum())
+        more = others[covering(self.distance[others], dim, surrogate.most_rows)]
         rows = np.sort(np.concatenate([np.flatnonzero(weighed), more]))
         return process(surrogate, self.law, self.point, self.f, rows)
 

@@ -41,3 +41,18 @@ def covering(distance: FloatArray, dim: int, most: int) -> IntArray:
     if inside <= most:
         return np.sort(order[:most])
     return np.sort(order[np.linspace(0, inside - 1, most).round().astype(int)])
+
+
+def enough_rows(dim: int) -> int:
+    """How many rows explain f around an answer.
+
+    Parameters
+    ----------
+    dim : int
+        Number of coordinates.
+
+    Returns
+    -------
+    int
+    """
+    return min(tuning.ROWS_EACH * (dim + 1), tuning.MOST_EXPLAINED)

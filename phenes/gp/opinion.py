@@ -14,7 +14,7 @@ from phenes._threads import one_thread
 from phenes._validate import FloatArray
 from phenes.gp import tuning
 from phenes.gp.answer import Draws, best_known
-from phenes.gp.coverage import covering
+from phenes.gp.coverage import covering, enough_rows
 from phenes.gp.model import Model
 from phenes.gp.region import Region
 from phenes.gp.surrogate import Surrogate
@@ -68,7 +68,7 @@ def second_opinion(
     """
     variances = cov if cov.ndim == 1 else np.diag(cov)
     distance = np.sum((x - answer - bias) ** 2 / np.maximum(variances, tuning.TINY), axis=1)
-    chosen = covering(distance, answer.size, tuning.OPINION_ROWS)
+    chosen = covering(distance, answer.size, enough_rows(answer.size))
     theta, x, f = theta[chosen], x[chosen], f[chosen]
     if np.isfinite(f).sum() < tuning.LEAST_FOR_OPINION * (answer.size + 1):
         return None

@@ -8,7 +8,7 @@ import numpy as np
 
 from phenes._threads import one_thread
 from phenes._validate import FloatArray
-from phenes.gp import tuning
+from phenes.gp.coverage import enough_rows
 from phenes.gp.fit import Fitted
 from phenes.gp.kernel import Cloud
 from phenes.gp.posterior import Posterior
@@ -45,10 +45,10 @@ class Surrogate:
     """
 
     name = "process"
-    most_rows = tuning.EXPLAINED_ROWS
 
     def __init__(self, fitted: Fitted, region: Region):
         self._fitted, self._region = fitted, region
+        self.most_rows = enough_rows(region.dim)
         self._known: tuple[bytes, Posterior] | None = None
 
     @one_thread

@@ -15,12 +15,19 @@ def bowl(x):
 
 @pytest.mark.parametrize(
     ("dim", "budget", "engine"),
-    [(1, 20, "gp"), (10, 500, "gp"), (10, 501, "adaptive"), (11, 100, "adaptive")],
+    [
+        (1, 20, "gp"),
+        (10, 500, "gp"),
+        (10, 501, "relay"),
+        (2, 2000, "relay"),
+        (2, 2001, "adaptive"),
+        (11, 100, "adaptive"),
+    ],
 )
 def test_chosen_by_dimension_and_budget(dim, budget, engine):
     opt = phenes.Optimizer(np.zeros(dim), 0.5, 0.1, budget=budget)
     assert opt.engine == engine
-    for word in ("gp", "adaptive"):
+    for word in ("gp", "relay", "adaptive"):
         asked = phenes.Optimizer(np.zeros(dim), 0.5, 0.1, budget=budget, engine=word)
         assert asked.engine == word
 
@@ -31,7 +38,9 @@ def test_the_default_budget_has_the_evolution_strategy():
 
 @pytest.mark.parametrize("word", ["cma", "", None, 3, "GP"])
 def test_other_words_are_refused(word):
-    with pytest.raises(ValueError, match="engine must be one of 'auto', 'gp', 'adaptive', got"):
+    with pytest.raises(
+        ValueError, match="engine must be one of 'auto', 'gp', 'relay', 'adaptive', got"
+    ):
         phenes.Optimizer(np.zeros(2), 0.5, engine=word)
 
 
@@ -119,3 +128,4 @@ def test_a_law_that_is_not_gaussian():
 
 def test_constants_are_those_of_the_documentation():
     assert (engines.FEW_EVALUATIONS, engines.FEW_COORDINATES) == (500, 10)
+    assert engines.SOME_EVALUATIONS == 2000
