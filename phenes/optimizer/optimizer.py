@@ -59,10 +59,11 @@ class Optimizer:
     verify : int, optional
         Evaluations of the budget that are kept to verify the answer by fresh draws: by default a
         tenth, 0 for none.
-    engine : {"auto", "gp", "adaptive"}, optional
-        What asks: a Gaussian process of f on the realised x, which needs few evaluations, or the
-        evolution strategy, which is quick and scales. "auto" takes the first for a budget of at
-        most 500 in up to 10 coordinates.
+    engine : {"auto", "gp", "relay", "adaptive"}, optional
+        What asks: a Gaussian process of f on the realised x, which needs few evaluations; the
+        evolution strategy, which is quick and scales; or one after the other. In up to 10
+        coordinates "auto" is "gp" for a budget of at most 500 and "relay" up to 2000; otherwise
+        it is "adaptive".
     seed : int, optional
         The same seed and the same values give the same run.
 
@@ -73,7 +74,7 @@ class Optimizer:
     seed, target
         As given.
     engine : str
-        What asks, "gp" or "adaptive".
+        What asks: "gp", "relay" or "adaptive".
     learns : bool
         Is the noise learnt from the data?
 
