@@ -168,10 +168,11 @@ def minimize(*args: Any, **options: Any) -> Result:
     verify : int, optional
         Evaluations of the budget that are kept for the end, to verify the answer by fresh draws: by
         default a tenth, 0 for none.
-    engine : {"auto", "gp", "adaptive"}, optional
-        What asks: a Gaussian process of f on the realised x, which needs few evaluations, or the
-        evolution strategy, which is quick and scales. "auto" takes the first for a budget of at
-        most 500 in up to 10 coordinates.
+    engine : {"auto", "gp", "relay", "adaptive"}, optional
+        What asks: a Gaussian process of f on the realised x, which needs few evaluations; the
+        evolution strategy, which is quick and scales; or one after the other. In up to 10
+        coordinates "auto" is "gp" for a budget of at most 500 and "relay" up to 2000; otherwise
+        it is "adaptive".
     workers : int, str, Executor or Dask Client, optional
         A number of processes; "dask://host:port" or a Client; "ray"; or any Executor. The run does
         not depend on their number.
@@ -257,10 +258,11 @@ def maximize(*args: Any, **options: Any) -> Result:
     verify : int, optional
         Evaluations of the budget that are kept for the end, to verify the answer by fresh draws: by
         default a tenth, 0 for none.
-    engine : {"auto", "gp", "adaptive"}, optional
-        What asks: a Gaussian process of f on the realised x, which needs few evaluations, or the
-        evolution strategy, which is quick and scales. "auto" takes the first for a budget of at
-        most 500 in up to 10 coordinates.
+    engine : {"auto", "gp", "relay", "adaptive"}, optional
+        What asks: a Gaussian process of f on the realised x, which needs few evaluations; the
+        evolution strategy, which is quick and scales; or one after the other. In up to 10
+        coordinates "auto" is "gp" for a budget of at most 500 and "relay" up to 2000; otherwise
+        it is "adaptive".
     workers : int, str, Executor or Dask Client, optional
         A number of processes; "dask://host:port" or a Client; "ray"; or any Executor. The run does
         not depend on their number.
