@@ -39,6 +39,13 @@ def _sobol(dim: int, rng: np.random.Generator) -> Any:
     return qmc.Sobol(dim, scramble=True, rng=rng)
 
 
+def design_size(dim: int, budget: int | None) -> int:
+    """Rows of the space-filling design in d coordinates, for so many evaluations (None: many)."""
+    least, most = tuning.DESIGN
+    each = most if budget is None else min(max(budget / tuning.DESIGN_BUDGET, least), most)
+    return round(each * (dim + 1))
+
+
 class BayesianSearch:
     """Minimises E f(x), x = theta + noise of known covariance, with few evaluations.
 
@@ -63,6 +70,8 @@ class BayesianSearch:
         Bounds of theta, lower < upper; none by default.
     draws : callable, optional
         theta (d,) -> draws (s, d) of x - theta if the law is not Gaussian, else None.
+    budget : int, optional
+        Evaluations that there will be: with few of them, fewer are spread first.
 
     Examples
     --------
@@ -91,6 +100,7 @@ class BayesianSearch:
         lower: FloatArray | None = None,
         upper: FloatArray | None = None,
         draws: Callable[[FloatArray], FloatArray | None] = _gaussian,
+        budget: int | None = None,
     ) -> None:
         dim = x0.size
         self._lower = np.full(dim, -np.inf) if lower is None else lower
@@ -101,6 +111,7 @@ class BayesianSearch:
         shift = np.zeros(dim) if bias is None else bias / self._region.width
         self._model = Model(dim, self._region.covariance(cov), shift)
         self._draws = draws
+        self._design = design_size(dim, budget)
         self._seed = seed
         self._sobol = _sobol(dim, np.random.default_rng([seed, 1]))
         self._pending = np.empty((0, dim))
@@ -131,7 +142,7 @@ class BayesianSearch:
     @property
     def _lacking(self) -> int:
         """Points that the space-filling design lacks."""
-        return tuning.DESIGN * (self._region.dim + 1) - self._asked
+        return self._design - self._asked
 
     @one_thread
     def ask(self, n: int | None = None, beside: int = 0) -> FloatArray:

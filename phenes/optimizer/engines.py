@@ -152,6 +152,7 @@ def make_search(
     noise: NoiseState,
     popsize: int | None,
     seed: int,
+    budget: int,
 ) -> Search:
     """The search of a run."""
     if engine == ADAPTIVE:
@@ -172,6 +173,7 @@ def make_search(
         lower=lower,
         upper=upper,
         draws=draws,
+        budget=budget,
     )
     if engine == GP:
         return process

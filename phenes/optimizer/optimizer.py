@@ -137,7 +137,7 @@ class Optimizer:
         self.engine = choose_engine(self._words, self.dim, self.budget)
         start, width, bounds = self._start
         self._search: Search = make_search(
-            self.engine, start, width, bounds, self._noise, self._requested, self.seed
+            self.engine, start, width, bounds, self._noise, self._requested, self.seed, self.budget
         )
         self._trust = Trust(
             self._search.x0,

@@ -109,7 +109,7 @@ class TestBatches:
 
     def test_by_itself_it_asks_for_the_design_and_then_for_small_batches(self):
         search = make(3)
-        assert search.popsize == len(search.ask()) == tuning.DESIGN * 4
+        assert search.popsize == len(search.ask()) == tuning.DESIGN[1] * 4
         run(search, bowl, 20)
         assert search.popsize == 1
         run(search, bowl, 64)
@@ -229,3 +229,12 @@ def test_a_law_that_is_not_gaussian_decides_by_its_draws():
 
 def _none(theta):
     return None
+
+
+@pytest.mark.parametrize(
+    ("dim", "budget", "rows"), [(2, 20, 3), (6, 30, 7), (6, 45, 10), (6, 60, 14), (6, None, 14)]
+)
+def test_with_few_evaluations_fewer_are_spread_first(dim, budget, rows):
+    search = BayesianSearch(np.zeros(dim), np.ones(dim), np.ones(dim), seed=0, budget=budget)
+    assert search.popsize == rows
+    assert len(search.ask()) == rows
