@@ -15,7 +15,7 @@ from phenes.gp import BayesianSearch
 
 # Evaluations after which the Gaussian process hands over: it has found its basin by then, and
 # evaluations beside it are better spent there (`phenes bench few`, budgets over 500).
-HAND_OVER = 150
+HAND_OVER = 120
 # Width of the descent that goes on, in units of sigma0: that of the noise, within these.
 NARROWEST, WIDEST = 0.05, 0.5
 
