@@ -7,6 +7,7 @@ number; True, text, NaN, infinity and classes are none of these.
 """
 
 from collections.abc import Callable, Iterable
+from pathlib import PurePath
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -60,12 +61,25 @@ def whole(value: Any) -> int | None:
     return number
 
 
-def flag(name: str, value: Any) -> bool:
-    """`value`, which must be True or False."""
+def flag(name: str, value: Any, word: str | None = None) -> bool:
+    """`value`, which must be True or False, or the word (which is true)."""
     # a bool of Python, or of NumPy without axes
-    if not isinstance(value, bool) and getattr(value, "dtype", None) != np.bool_:
-        raise ValueError(f"{name} must be True or False, got {quote(value)}")
-    return bool(value)
+    plain = isinstance(value, bool) or getattr(value, "dtype", None) == np.bool_
+    if plain and np.ndim(value) == 0:
+        return bool(value)
+    if word is not None and isinstance(value, str) and value == word:
+        return True
+    expected = "True or False" if word is None else f"True, False or {word!r}"
+    raise ValueError(f"{name} must be {expected}, got {quote(value)}")
+
+
+def path(name: str, value: Any) -> None:
+    """Refuse what is not the path of a file, or None."""
+    if value is None:
+        return
+    text = str(value) if isinstance(value, str | PurePath) else ""
+    if not text or "\0" in text:
+        raise ValueError(f"{name} must be the path of a file, got {quote(value)}")
 
 
 def choice(name: str, value: Any, words: tuple[str, ...]) -> str:

@@ -10,17 +10,17 @@ when the generation is complete.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from phenes import store
+from phenes import _validate, store
 from phenes._validate import FloatArray
+from phenes.optimizer import identity
 from phenes.optimizer.evaluations import Row, from_arrays, to_arrays
 from phenes.optimizer.optimizer import Optimizer
 
@@ -30,10 +30,12 @@ if TYPE_CHECKING:
     from phenes.optimizer.options import Bounds, Noise
 
 EXPERIMENT = "minimize"
+ANYWAY = "anyway"  # as `resume`: go on with another f
 NOW = "now"  # the key of the part that says what is under way
 # seconds between writes of cheap evaluations, which are repeated if they are lost
 OFTEN = 0.01
-LONGEST = 80  # characters of `noise` above which a hash is stored
+# settings that may differ with resume="anyway": they say nothing of which theta are asked
+OF_F = ("f", "realises", "vectorized")
 
 
 @dataclass
@@ -70,7 +72,7 @@ class Checkpoint:
 
     prompt: write each evaluation as it comes, for those that are dear or come from elsewhere. once:
     note what is sent before it goes, so that an experiment which was under way when this process
-    was killed is not made again.
+    was killed is not made again. resume: "anyway" goes on with another f too.
     """
 
     def __init__(
@@ -78,7 +80,7 @@ class Checkpoint:
         path: str | Path | None,
         settings: dict[str, Any],
         budget: int,
-        resume: bool = True,
+        resume: bool | str = True,
         prompt: bool = True,
         once: bool = False,
     ):
@@ -90,7 +92,7 @@ class Checkpoint:
         self.run: store.Run | None = None
         try:
             if self.store is not None:
-                self.run = self.store.begin(EXPERIMENT, settings, resume)
+                self.run = _begin(self.store, settings, resume)
         except BaseException:
             self.close()
             raise
@@ -207,6 +209,18 @@ class Checkpoint:
         return {"done": self.done, "failed": self.failed, "flying": flying, "budget": self.budget}
 
 
+def _begin(file: store.Store, settings: dict[str, Any], resume: bool | str) -> store.Run:
+    """The run to go on with, or a new one."""
+    try:
+        may_differ = OF_F if resume == ANYWAY else ()
+        return file.begin(EXPERIMENT, settings, bool(resume), may_differ)
+    except store.OtherSettings as error:
+        anyway = ""
+        if set(error.names) <= set(OF_F):
+            anyway = f"resume={ANYWAY!r} goes on with it all the same, "
+        raise ValueError(f"{error}; {anyway}resume=False begins a new run") from None
+
+
 def summary(opt: Optimizer) -> dict[str, Any]:
     """The state in a few numbers."""
     fun, se = opt.estimate
@@ -223,37 +237,55 @@ def summary(opt: Optimizer) -> dict[str, Any]:
 
 
 def settings(
+    f: Callable[..., Any],
     x0: ArrayLike,
     sigma0: ArrayLike,
     noise: Noise,
     bounds: Bounds,
+    *,
     popsize: int | None,
     verify: int | None,
     seed: int,
     maximize: bool,
+    realises: bool,
+    vectorized: bool,
 ) -> dict[str, Any]:
-    """Settings that must be equal for a run to be resumed; the budget may change."""
+    """Settings that must mean the same for a run to be resumed; the budget may change."""
+    start, width = _validate.start(x0, sigma0)
     return {
-        "x0": _list(x0),
-        "sigma0": _list(sigma0),
-        "noise": _describe(noise),
-        "bounds": repr(bounds),
+        "f": identity.function(f),
+        "realises": bool(realises),
+        "vectorized": bool(vectorized),
+        "x0": start.tolist(),
+        "sigma0": _compact(width),
+        "noise": _noise(noise, start.size),
+        "bounds": _bounds(bounds, start),
         "popsize": None if popsize is None else int(popsize),
         "verify": None if verify is None else int(verify),
         "seed": int(seed),
-        "maximize": maximize,
+        "maximize": bool(maximize),
     }
 
 
-def _list(value: ArrayLike) -> list[float]:
-    array: FloatArray = np.asarray(value, np.float64)
-    return array.ravel().tolist()
+def _compact(array: FloatArray) -> float | list[float]:
+    """One number if all are equal."""
+    return float(array[0]) if np.all(array == array[0]) else array.tolist()
 
 
-def _describe(noise: Noise) -> str:
-    """A short text for `noise`, different for different numbers."""
-    plain = noise is None or isinstance(noise, str | float | int) or hasattr(noise, "sample")
-    text = repr(noise) if plain else repr(np.asarray(noise).tolist())
-    if len(text) <= LONGEST:
-        return text
-    return f"{text[:60]}... {hashlib.sha256(text.encode()).hexdigest()[:16]}"
+def _noise(noise: Noise, dim: int) -> Any:
+    """Numbers as numbers, None for no noise; laws by their class and what they are made of."""
+    plain = noise is None or isinstance(noise, str)
+    if plain or hasattr(noise, "sample") or hasattr(noise, "matrix"):
+        return identity.describe(noise)
+    array = _validate.numbers("noise", noise)
+    if not array.any():
+        return None
+    return identity.describe(_compact(np.broadcast_to(array, (dim,))) if array.ndim < 2 else array)
+
+
+def _bounds(bounds: Bounds, x0: FloatArray) -> list[list[float | None]] | None:
+    """Lower and upper bounds, None where there is none."""
+    sides = _validate.bounds(bounds, x0)
+    if not np.isfinite(sides).any():
+        return None
+    return [[value if np.isfinite(value) else None for value in side.tolist()] for side in sides]

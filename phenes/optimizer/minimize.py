@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from phenes import _validate
 from phenes.execution import Evaluate
 from phenes.optimizer.callbacks import Listener
-from phenes.optimizer.checkpoint import Checkpoint
+from phenes.optimizer.checkpoint import ANYWAY, Checkpoint
 from phenes.optimizer.checkpoint import settings as run_settings
 from phenes.optimizer.engines import AUTO
 from phenes.optimizer.loops import generational, steady_state
@@ -50,14 +50,15 @@ def _solve(
     callback: Callback | None = None,
     progress: bool = False,
     checkpoint: str | Path | None = None,
-    resume: bool = True,
+    resume: bool | str = True,
     seed: int = 0,
 ) -> Result:
     """`minimize` and `maximize`: their signature is this one without its first parameter."""
     if callback is not None:
         _validate.function("callback", callback, "lambda result: result.fun < 1")
     _validate.flag("progress", progress)
-    _validate.flag("resume", resume)
+    _validate.flag("resume", resume, ANYWAY)
+    _validate.path("checkpoint", checkpoint)
     _validate.flag("asynchronous", asynchronous)
     opt = Optimizer(
         x0,
@@ -80,7 +81,19 @@ def _solve(
         timeout=timeout,
         max_attempts=max_attempts,
     )
-    settings = run_settings(x0, sigma0, noise, bounds, popsize, verify, seed, maximize)
+    settings = run_settings(
+        f,
+        x0,
+        sigma0,
+        noise,
+        bounds,
+        popsize=popsize,
+        verify=verify,
+        seed=seed,
+        maximize=maximize,
+        realises=realises,
+        vectorized=vectorized,
+    )
     if engine != AUTO:
         settings["engine"] = engine
     try:
@@ -196,8 +209,9 @@ def minimize(*args: Any, **options: Any) -> Result:
     checkpoint : str or Path, optional
         A file in which every evaluation is kept; the same call with the same file goes on where it
         was. `phenes watch FILE` follows it.
-    resume : bool, optional
-        False starts a new run in the file of `checkpoint`.
+    resume : bool or "anyway", optional
+        False starts a new run in the file of `checkpoint`; "anyway" goes on with its run even if
+        that was made with another f.
     seed : int, optional
         The same seed gives the same run.
 
@@ -211,7 +225,7 @@ def minimize(*args: Any, **options: Any) -> Result:
     ------
     ValueError
         If an argument is not what it must be, before anything is evaluated; or if `checkpoint`
-        holds a run with other settings.
+        holds a run of another f or with other settings.
     RuntimeError
         If f fails on all evaluations of the first generation, or no worker is left.
 
@@ -286,8 +300,9 @@ def maximize(*args: Any, **options: Any) -> Result:
     checkpoint : str or Path, optional
         A file in which every evaluation is kept; the same call with the same file goes on where it
         was. `phenes watch FILE` follows it.
-    resume : bool, optional
-        False starts a new run in the file of `checkpoint`.
+    resume : bool or "anyway", optional
+        False starts a new run in the file of `checkpoint`; "anyway" goes on with its run even if
+        that was made with another f.
     seed : int, optional
         The same seed gives the same run.
 
@@ -301,7 +316,7 @@ def maximize(*args: Any, **options: Any) -> Result:
     ------
     ValueError
         If an argument is not what it must be, before anything is evaluated; or if `checkpoint`
-        holds a run with other settings.
+        holds a run of another f or with other settings.
     RuntimeError
         If f fails on all evaluations of the first generation, or no worker is left.
 

@@ -16,7 +16,7 @@ nothing else; others may read while one writes, but two cannot write one run.
 """
 
 from phenes.store.export import export
-from phenes.store.file import RunInfo, Store, Stored
+from phenes.store.file import OtherSettings, RunInfo, Store, Stored
 from phenes.store.run import Run
 
-__all__ = ["Run", "RunInfo", "Store", "Stored", "export"]
+__all__ = ["OtherSettings", "Run", "RunInfo", "Store", "Stored", "export"]

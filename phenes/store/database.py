@@ -1,7 +1,9 @@
 """The SQLite file: opened and checked, read, and written in transactions."""
 
+import contextlib
 import sqlite3
 import time
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any
 
@@ -52,14 +54,26 @@ class Database:
         except sqlite3.Error as error:
             raise ValueError(f"{self.path} cannot be read: {error}") from error
 
-    def commit(self, *statements: tuple[str, tuple[Any, ...]]) -> int:
-        """Statements with their values, in one transaction; the number of the last row."""
-        last = 0
+    def commit(self, *statements: tuple[str, tuple[Any, ...]]) -> None:
+        """Statements with their values, in one transaction."""
+        with self.transaction() as execute:
+            for statement, values in statements:
+                execute(statement, values)
+
+    @contextlib.contextmanager
+    def transaction(self) -> Generator[Callable[[str, tuple[Any, ...]], int]]:
+        """All or nothing, and alone: nobody else writes the file inside.
+
+        Gives a function that executes a statement and returns the number of its last row.
+        """
         try:
             with self.connection:
-                for statement, values in statements:
-                    last = self.connection.execute(statement, values).lastrowid or 0
-            return last
+                self.connection.execute("BEGIN IMMEDIATE")
+                yield (
+                    lambda statement, values: (
+                        self.connection.execute(statement, values).lastrowid or 0
+                    )
+                )
         except sqlite3.IntegrityError as error:
             raise ValueError(f"{self.path} already holds this part: {error}") from error
         except sqlite3.Error as error:

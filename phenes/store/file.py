@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -14,7 +14,23 @@ from phenes.store.run import Run, RunInfo, now
 
 LIST = "SELECT id, experiment, settings, version, started, status FROM runs ORDER BY id"
 BEGIN = "INSERT INTO runs (experiment, settings, version, started, status) VALUES (?, ?, ?, ?, ?)"
-GO_ON = "UPDATE runs SET status = 'running' WHERE id = ?"
+GO_ON = "UPDATE runs SET status = 'running', settings = ? WHERE id = ?"
+
+
+class OtherSettings(ValueError):
+    """The run that was to be gone on with has other settings.
+
+    Parameters
+    ----------
+    message : str
+        One sentence.
+    names : sequence of str
+        Which settings differ.
+    """
+
+    def __init__(self, message: str, names: Sequence[str]):
+        super().__init__(message)
+        self.names = tuple(names)
 
 
 class Stored:
@@ -106,7 +122,13 @@ class Store:
             for id_, experiment, settings, *rest in self.database.select(LIST)
         ]
 
-    def begin(self, experiment: str, settings: Mapping[str, Any], resume: bool = False) -> Run:
+    def begin(
+        self,
+        experiment: str,
+        settings: Mapping[str, Any],
+        resume: bool = False,
+        may_differ: Collection[str] = (),
+    ) -> Run:
         """Begin a run, or go on with one.
 
         It is this process's until the store is closed: another that begins it is refused.
@@ -120,6 +142,8 @@ class Store:
         resume : bool, optional
             Go on with the last run of this experiment, if there is one, which must have the same
             settings.
+        may_differ : collection of str, optional
+            Names of settings that may be others than those of the run, and replace them.
 
         Returns
         -------
@@ -128,21 +152,26 @@ class Store:
 
         Raises
         ------
+        OtherSettings
+            If the run has other settings, by name; a ValueError.
         ValueError
-            If the run has other settings, or another process writes it.
+            If another process writes the run, or the file cannot be written.
         """
         plain = _plain(settings)
-        before = self._last(experiment) if resume else None
-        if before is not None:
-            _check_same(before.settings, plain, self.path)
-            self._claim(before.id)
-            self.database.commit((GO_ON, (before.id,)))
-            return Run(self.database, before._replace(status="running"))
-        started = now()
-        row = (experiment, json.dumps(plain), __version__, started, "running")
-        id_ = self.database.commit((BEGIN, row))
-        self._claim(id_)
-        info = RunInfo(id_, experiment, plain, __version__, started, "running")
+        # one transaction: of two processes that begin a run at once, the second finds the first's
+        with self.database.transaction() as execute:
+            before = self._last(experiment) if resume else None
+            if before is None:
+                started = now()
+                row = (experiment, json.dumps(plain), __version__, started, "running")
+                info = RunInfo(
+                    execute(BEGIN, row), experiment, plain, __version__, started, "running"
+                )
+            else:
+                _check_same(before.settings, plain, self.path, may_differ)
+                info = before._replace(settings=plain, status="running")
+                execute(GO_ON, (json.dumps(plain), info.id))
+            self._claim(info.id)
         return Run(self.database, info)
 
     def last(self, experiment: str) -> Run:
@@ -197,11 +226,19 @@ def _plain(settings: Mapping[str, Any]) -> dict[str, Any]:
     return json.loads(json.dumps(dict(settings), allow_nan=False))
 
 
-def _check_same(stored: dict[str, Any], given: dict[str, Any], path: Path) -> None:
-    names = [name for name in {**stored, **given} if stored.get(name, ...) != given.get(name, ...)]
+def _check_same(
+    stored: dict[str, Any], given: dict[str, Any], path: Path, may_differ: Collection[str]
+) -> None:
+    names = [
+        name
+        for name in {**stored, **given}
+        if name not in may_differ and stored.get(name, ...) != given.get(name, ...)
+    ]
     if names:
         each = "; ".join(
             f"{name} was {stored.get(name, 'not there')} and is now {given.get(name, 'not there')}"
             for name in names
         )
-        raise ValueError(f"the run in {path} has other settings and cannot be resumed: {each}")
+        raise OtherSettings(
+            f"the run in {path} has other settings and cannot be resumed: {each}", names
+        )

@@ -3,7 +3,6 @@
 The system lets it go when its process ends, however it ends.
 """
 
-import contextlib
 import os
 import time
 from pathlib import Path
@@ -13,6 +12,8 @@ try:
 except ImportError:  # Windows: without locks
     fcntl = None
 
+EXCLUSIVE, SHARED = (fcntl.LOCK_EX, fcntl.LOCK_SH) if fcntl else (0, 0)
+
 PATIENCE = 0.3  # seconds to retry: another process may hold the lock to test it
 
 
@@ -21,20 +22,31 @@ class Lock:
 
     def __init__(self, path: Path, run: int):
         self.path, self.file = _beside(path, run), None
-        deadline = time.monotonic() + PATIENCE
-        while fcntl is not None and self.file is None:
-            self.file = _try(self.path, fcntl.LOCK_EX)
-            if self.file is None:
-                if time.monotonic() > deadline:
-                    by = self.path.read_text() if self.path.exists() else ""
-                    raise ValueError(
-                        f"run {run} of {path} is being written by {by or 'another process'}: wait"
-                        " for it, or end it first"
-                    )
-                time.sleep(0.02)
-        if self.file is not None:
+        if fcntl is None:
+            return
+        try:
+            self.file = self._wait(path, run)
             os.ftruncate(self.file, 0)
             os.write(self.file, f"process {os.getpid()}".encode())
+        except OSError as error:  # a full disk, a folder that cannot be written
+            self.release()
+            raise ValueError(
+                f"run {run} of {path} cannot be locked: {error.strerror} ({self.path})"
+            ) from error
+
+    def _wait(self, path: Path, run: int) -> int:
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            file = _try(self.path, EXCLUSIVE, os.O_RDWR | os.O_CREAT)
+            if file is not None:
+                return file
+            if time.monotonic() > deadline:
+                by = self.path.read_text() if self.path.exists() else ""
+                raise ValueError(
+                    f"run {run} of {path} is being written by {by or 'another process'}: wait"
+                    " for it, or end it first"
+                )
+            time.sleep(0.02)
 
     def release(self) -> None:
         if self.file is not None:
@@ -44,15 +56,19 @@ class Lock:
 
 
 def held(path: Path, run: int) -> bool:
-    """True while some process writes this run."""
+    """True while some process writes this run, also for those who may only read."""
     file = _beside(path, run)
     if fcntl is None or not file.exists():
         return False
-    with contextlib.suppress(OSError):
-        taken = _try(file, fcntl.LOCK_SH, create=False)
-        if taken is None:
-            return True
-        os.close(taken)
+    try:
+        taken = _try(file, SHARED, os.O_RDONLY)
+    except FileNotFoundError:
+        return False
+    except OSError:  # it cannot even be read: somebody else's, and there
+        return True
+    if taken is None:
+        return True
+    os.close(taken)
     return False
 
 
@@ -60,9 +76,9 @@ def _beside(path: Path, run: int) -> Path:
     return path.with_name(f"{path.name}-lock{run}")
 
 
-def _try(path: Path, kind: int, create: bool = True) -> int | None:
+def _try(path: Path, kind: int, mode: int) -> int | None:
     """The descriptor of the locked file, or None if another process holds the lock."""
-    file = os.open(path, os.O_RDWR | (os.O_CREAT if create else 0), 0o666)
+    file = os.open(path, mode, 0o666)
     try:
         fcntl.flock(file, kind | fcntl.LOCK_NB)  # pyright: ignore[reportOptionalMemberAccess]
         # the previous holder may have unlinked the file in the meantime: a lock on an unlinked file
@@ -71,5 +87,8 @@ def _try(path: Path, kind: int, create: bool = True) -> int | None:
             return file
     except (BlockingIOError, FileNotFoundError):
         pass
+    except BaseException:
+        os.close(file)
+        raise
     os.close(file)
     return None

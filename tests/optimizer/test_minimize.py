@@ -205,7 +205,7 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path):
         evaluated.append(1)
         return float(np.sum(x**2))
 
-    result = phenes.minimize(f, X0, 0.5, 0.1, budget=100, seed=5, checkpoint=path)
+    result = phenes.minimize(f, X0, 0.5, 0.1, budget=100, seed=5, checkpoint=path, resume="anyway")
     straight = phenes.minimize(sphere, X0, 0.5, 0.1, budget=100, seed=5)
     np.testing.assert_array_equal(result.x, straight.x)
     assert len(evaluated) <= 100 - before, "what was evaluated before is not evaluated again"

@@ -98,7 +98,7 @@ def test_with_workers_the_record_has_each_evaluation_once_and_tells_the_same_sto
     def never(x):
         raise AssertionError("all of it is on file")
 
-    again = solve(never, budget=150, checkpoint=tmp_path / "run.db")
+    again = solve(never, budget=150, checkpoint=tmp_path / "run.db", resume="anyway")
     np.testing.assert_array_equal(again.x, result.x)
 
 

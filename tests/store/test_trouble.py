@@ -7,6 +7,9 @@ import os
 import signal
 import subprocess
 import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -62,6 +65,7 @@ def test_a_full_disk_and_then_room_again(tmp_path):
         0.5,
         0.1,
         checkpoint=path,
+        resume="anyway",
         **options,
     )
     straight = phenes.minimize(sphere, np.full(3, 1.5), 0.5, 0.1, **options)
@@ -140,10 +144,67 @@ TRY = """
 import sys, numpy as np, phenes
 try:
     phenes.minimize(lambda x: float(np.sum(x**2)), np.full(3, 1.5), 0.5, 0.1,
-                    budget=200, seed=4, checkpoint=sys.argv[1])
+                    budget=200, seed=4, checkpoint=sys.argv[1], resume="anyway")
 except ValueError as error:
     print(error)
 """
+
+
+@pytest.mark.machine
+@pytest.mark.parametrize("max_attempts", [3, 1])
+def test_of_programs_that_start_on_a_new_file_at_once_one_runs(tmp_path, max_attempts):
+    """Nothing is evaluated twice, and the others say why they do not run."""
+
+    def program(path):
+        calls = []
+
+        def f(x):
+            calls.append(1)
+            time.sleep(0.006)  # the run is under way when the others come
+            return sphere(x)
+
+        start.wait()
+        try:
+            given = {"budget": 100, "popsize": 100, "checkpoint": path}
+            phenes.minimize(f, np.full(3, 1.5), 0.5, max_attempts=max_attempts, **given)
+        except ValueError as error:
+            return len(calls), str(error)
+        return len(calls), "ran"
+
+    for k in range(3):
+        start = threading.Barrier(4)
+        with ThreadPoolExecutor(4) as pool:
+            said = sorted(pool.map(program, [tmp_path / f"{k}.db"] * 4))
+        assert said[-1] == (100, "ran")
+        assert [calls for calls, _ in said[:3]] == [0, 0, 0]
+        assert all(error.startswith("run 1 of") for _, error in said[:3])
+        assert all("is being written by process" in error for _, error in said[:3])
+
+
+NO_ROOM = """
+import os, resource, sys
+from pathlib import Path
+from phenes.store.lock import Lock
+path, endless = Path(sys.argv[1]), resource.RLIM_INFINITY
+resource.setrlimit(resource.RLIMIT_FSIZE, (0, endless))
+try:
+    Lock(path, 1)
+except ValueError as error:
+    print(error)
+print(os.listdir(path.parent))
+resource.setrlimit(resource.RLIMIT_FSIZE, (endless, endless))
+lock = Lock(path, 1)
+print(os.listdir(path.parent))
+"""
+
+
+@pytest.mark.machine
+def test_no_room_for_the_lock_leaves_none_behind(tmp_path):
+    path = tmp_path / "runs.db"
+    refused, before, after = python(NO_ROOM, path).stdout.splitlines()
+    assert refused == f"run 1 of {path} cannot be locked: File too large ({path}-lock1)"
+    assert before == "[]"
+    assert after == "['runs.db-lock1']", "there is room again"
 
 
 @pytest.mark.machine
