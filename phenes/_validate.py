@@ -317,6 +317,11 @@ def quote(value: object) -> str:
     return f"{text[: LONGEST // 2]} ... {text[-LONGEST // 4 :]}"
 
 
+def printable(text: str) -> str:
+    """`text` with what would act on a terminal, such as its escape sequences, spelt out."""
+    return "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
+
+
 def _scalar(value: Any) -> int | float | None:
     """The number in `value`, which may be an array without axes; None if it is not a number."""
     if isinstance(value, int | float) and not isinstance(value, bool):

@@ -51,7 +51,9 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _fail(what: Any, code: int) -> None:
-    print(f"phenes: {' '.join(str(what).split())}", file=sys.stderr)
+    from phenes._validate import printable
+
+    print(f"phenes: {printable(' '.join(str(what).split()))}", file=sys.stderr)
     sys.exit(code)
 
 

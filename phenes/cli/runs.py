@@ -1,6 +1,7 @@
 """`phenes runs`, `phenes show RUN` and `phenes watch RUN`."""
 
 import contextlib
+import os
 import time
 from pathlib import Path
 from typing import Annotated, Any
@@ -50,6 +51,7 @@ def show_run(
 ) -> None:
     """Table and picture of a run."""
     from phenes import store
+    from phenes._validate import printable
     from phenes.plots import save
     from phenes.watch import terminal
     from phenes.watch.snapshot import Reader, find, open_run
@@ -61,13 +63,18 @@ def show_run(
         show(terminal.one(snapshot))
         files: dict[str, Any] = {}
         if any(snapshot["curve"].values()):
-            target = out or path.with_name(f"{path.stem}-{run.about.id}.png")
+            target = out or _beside(path, f"{path.stem}-{run.about.id}.png")
             files["picture"] = str(save(_picture(snapshot), target))
-            print(f"The picture is {target}.")
+            print(printable(f"The picture is {target}."))
         if export is not None:
             files |= {"export": str(export), "rows": store.export(run, export)}
-            print(f"{files['rows']} evaluations are in {export}.")
+            print(printable(f"{files['rows']} evaluations are in {export}."))
     end(as_json, snapshot | files)
+
+
+def _beside(path: Path, name: str) -> Path:
+    """Where the picture of a run goes: here, if it must not lie beside the record."""
+    return path.with_name(name) if os.access(path.parent, os.W_OK) else Path(name)
 
 
 def _picture(snapshot: dict[str, Any]) -> Any:

@@ -25,7 +25,7 @@ from phenes.optimizer.evaluations import Row, from_arrays, to_arrays
 from phenes.optimizer.optimizer import Optimizer
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from phenes.optimizer.options import Bounds, Noise
 
@@ -124,21 +124,32 @@ class Checkpoint:
         keys = sorted(self.run.keys() - {NOW})
         for key in keys:
             if "/" not in key:
-                arrays = self.run[key]
-                rows = from_arrays(arrays)
+                if key != f"{self.part.number:08d}":
+                    raise self._damaged(f"part {key!r} follows {self.part.number} others")
+                rows, budget = self._rows(key, self.run[key])
                 self._count(rows)
                 self.part = Part(self.part.number + 1)
-                yield rows, int(arrays.get("budget", self.budget))
+                yield rows, budget
         self._read_incomplete(self.run, keys)
+
+    def _rows(self, key: str, arrays: dict[str, NDArray[Any]]) -> tuple[list[Row], int]:
+        """The rows of a part, and the budget with which it was asked."""
+        try:
+            return from_arrays(arrays), int(arrays.get("budget", self.budget))
+        except (LookupError, TypeError, ValueError) as error:
+            raise self._damaged(f"part {key!r} has no rows of evaluations: {error}") from error
+
+    def _damaged(self, what: str) -> ValueError:
+        return ValueError(f"{self.path} is damaged: {what}")
 
     def _read_incomplete(self, run: store.Run, keys: list[str]) -> None:
         part = self.part
         part.keys = [key for key in keys if key.startswith(part.key(""))]
         for key in part.keys:
             if key == part.key("sent"):
-                part.sent = run[key]["index"].tolist()
+                part.sent = [int(index) for index in run[key].get("index", ())]
             else:
-                part.rows += from_arrays(run[key])
+                part.rows += self._rows(key, run[key])[0]
         part.stored = len(part.rows)
         self._count(part.rows)
         if (part.rows or part.sent) and NOW in run:

@@ -71,7 +71,7 @@ class Store:
     path : str or Path
         The file. It is created if it does not exist.
     create : bool, optional
-        False refuses a file that does not exist.
+        False: the file must exist and is only read, which works without permission to write it.
 
     Raises
     ------
@@ -95,7 +95,7 @@ class Store:
         self.locks: dict[int, Lock] = {}
         if not create and not self.path.exists():
             raise ValueError(f"{self.path} does not exist: there is no run to read")
-        self.database = Database(self.path)
+        self.database = Database(self.path, create)
 
     def __enter__(self) -> Self:
         return self
@@ -119,7 +119,7 @@ class Store:
         """
         return [
             RunInfo(id_, experiment, self._settings(settings), *rest)
-            for id_, experiment, settings, *rest in self.database.select(LIST)
+            for id_, experiment, settings, *rest in self._rows()
         ]
 
     def begin(
@@ -212,10 +212,16 @@ class Store:
         found = [info for info in self.runs() if info.experiment == experiment]
         return found[-1] if found else None
 
+    def _rows(self) -> list[tuple[Any, ...]]:
+        rows = self.database.select(LIST)
+        if not all(isinstance(entry, str) for _, *texts in rows for entry in texts):
+            raise ValueError(f"{self.path} is damaged: what is said of a run is not text")
+        return rows
+
     def _settings(self, text: str) -> dict[str, Any]:
         try:
             return dict(json.loads(text))
-        except (ValueError, TypeError) as error:
+        except (ValueError, TypeError, RecursionError) as error:
             raise ValueError(
                 f"{self.path} is damaged: the settings of a run are not JSON"
             ) from error

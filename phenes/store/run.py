@@ -83,6 +83,8 @@ class Run:
         set of str
         """
         rows = self.database.select("SELECT key FROM parts WHERE run = ?", self.about.id)
+        if not all(isinstance(key, str) for (key,) in rows):
+            raise ValueError(f"{self.path} is damaged: the key of a part is not text")
         return {key for (key,) in rows}
 
     def __iter__(self) -> Iterator[str]:

@@ -4,15 +4,19 @@ It loads nothing from other hosts, and answers requests from this machine only.
 """
 
 import json
+import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 from phenes.store import Store
 from phenes.watch.snapshot import Reader, open_run
 
 HOST = "127.0.0.1"
+TIMEOUT = 10  # seconds in which a request has to come, and its answer to be taken
+CONNECTIONS = 32  # at once; those beyond are closed
 HEADERS = {
     "Cache-Control": "no-store",
     "X-Content-Type-Options": "nosniff",
@@ -30,6 +34,8 @@ def serve(path: Path, number: int | None, port: int = 0) -> ThreadingHTTPServer:
     page = resources.files("phenes.watch").joinpath("page.html").read_bytes()
 
     class Handler(BaseHTTPRequestHandler):
+        timeout = TIMEOUT
+
         def do_GET(self) -> None:
             # DNS rebinding: a foreign page may resolve its own name to this address, but its
             # requests then carry that name in the Host header
@@ -65,4 +71,29 @@ def serve(path: Path, number: int | None, port: int = 0) -> ThreadingHTTPServer:
             """Log nothing: the page asks every second."""
 
     reader, one_at_a_time = Reader(None), threading.Lock()  # pyright: ignore[reportArgumentType]
-    return ThreadingHTTPServer((HOST, port), Handler)
+    return _Server((HOST, port), Handler)
+
+
+class _Server(ThreadingHTTPServer):
+    """A thread for each connection, and no more than `CONNECTIONS` of them."""
+
+    def __init__(self, *args: Any):
+        super().__init__(*args)
+        self.free = threading.Semaphore(CONNECTIONS)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        if self.free.acquire(blocking=False):
+            super().process_request(request, client_address)
+        else:
+            self.shutdown_request(request)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self.free.release()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing of those who went away: the page asks again."""
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handle_error(request, client_address)

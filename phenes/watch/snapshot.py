@@ -39,6 +39,15 @@ class Reader:
 
     def snapshot(self) -> dict[str, Any]:
         """Plain numbers and text, ready for JSON; NaN and infinity are None."""
+        try:
+            return self._snapshot()
+        except (LookupError, TypeError, AttributeError) as error:
+            raise ValueError(
+                f"run {self.run.about.id} of {self.run.path} is damaged:"
+                f" {type(error).__name__}: {error}"
+            ) from error
+
+    def _snapshot(self) -> dict[str, Any]:
         keys = sorted(self.run.keys())
         if training.is_training(self.run.about.experiment):
             return plain(self._of_run() | self._of_training(keys))

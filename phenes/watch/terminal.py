@@ -5,6 +5,7 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
+from phenes import _validate
 from phenes.store import Store
 from phenes.watch import training
 
@@ -18,7 +19,7 @@ def runs(store: Store) -> Table:
         "status",
         "seed",
         "parts",
-        title=str(store.path),
+        title=_text(store.path),
         title_justify="left",
     )
     for about in store.runs():
@@ -31,16 +32,19 @@ def runs(store: Store) -> Table:
             about.settings.get("seed", ""),
             len(run.keys() - {"now", "state"}),
         )
-        # Text: what a file says is shown, not interpreted
-        table.add_row(*(Text(str(cell)) for cell in cells))
+        table.add_row(*map(_text, cells))
     return table
+
+
+def _text(value: object) -> Text:
+    """What a file says is shown, not interpreted: neither as markup nor by the terminal."""
+    return Text(_validate.printable(str(value)))
 
 
 def one(snapshot: dict[str, Any]) -> Table:
     """What there is to know of a run now."""
-    table = Table(
-        show_header=False, title=f"run {snapshot['id']} of {snapshot['file']}", title_justify="left"
-    )
+    title = _text(f"run {snapshot['id']} of {snapshot['file']}")
+    table = Table(show_header=False, title=title, title_justify="left")
     middle = training.table_rows if snapshot["kind"] == "training" else _of_search
     rows = [
         ("status", ", ".join(filter(None, (snapshot["status"], snapshot.get("phase"))))),
@@ -49,7 +53,7 @@ def one(snapshot: dict[str, Any]) -> Table:
         *((f"  {name}", str(value)) for name, value in snapshot["settings"].items()),
     ]
     for name, value in rows:
-        table.add_row(Text(name), Text(value if len(value) <= 300 else value[:300] + " ..."))
+        table.add_row(_text(name), _text(value if len(value) <= 300 else value[:300] + " ..."))
     return table
 
 

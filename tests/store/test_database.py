@@ -1,5 +1,6 @@
 """The SQLite file: ours or not, whole or damaged, safe to open."""
 
+import contextlib
 import os
 import sqlite3
 import threading
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 from phenes.store import Store
+from phenes.store.database import FORMAT, MAGIC, PARTS, RUNS
 
 SETTINGS = {"seeds": 2, "functions": (1, 2)}
 
@@ -87,21 +89,58 @@ def test_many_may_create_the_file_at_once(tmp_path):
             assert list(pool.map(look, [tmp_path / f"{k}.db"] * 6)) == [[]] * 6
 
 
-def test_what_a_schema_from_elsewhere_calls_is_not_run(path):
-    """A trigger or a view may use no function but the harmless ones that SQLite itself has."""
+FOREIGN = {
+    "a view": "CREATE VIEW seen AS SELECT * FROM runs",
+    "a view in place of a table": (
+        "ALTER TABLE runs RENAME TO hidden; CREATE VIEW runs AS SELECT * FROM hidden"
+    ),
+    "a trigger": "CREATE TRIGGER trap AFTER INSERT ON parts BEGIN SELECT random(); END",
+    "a table": "CREATE TABLE more (id INTEGER)",
+    "a virtual table": "CREATE VIRTUAL TABLE more USING fts5(text)",
+    "an index": "CREATE INDEX quick ON parts (random())",
+    "a column": "ALTER TABLE runs ADD COLUMN more TEXT AS (upper(status))",
+    "a table that is missing": "DROP TABLE parts",
+}
+
+
+@pytest.mark.parametrize("create", [True, False])
+@pytest.mark.parametrize("statement", FOREIGN.values(), ids=FOREIGN)
+def test_a_schema_that_is_not_ours_is_refused(path, statement, create):
+    Store(path).close()
+    with contextlib.closing(sqlite3.connect(path)) as other:
+        try:
+            other.executescript(statement)
+        except sqlite3.OperationalError:  # not with this version of SQLite: then nobody else can
+            pytest.skip(f"SQLite {sqlite3.sqlite_version} refuses it by itself")
+    with pytest.raises(ValueError, match=r"runs\.db is not as phenes writes its records: "):
+        Store(path, create)
+
+
+def test_functions_with_side_effects_are_not_called_by_a_file(path):
     with Store(path) as store:
-        run = store.begin("toy", SETTINGS)
-        run.add("a", {"f": np.ones(1)}, 0.0)
-        execute = store.database.connection.execute
-        execute("CREATE TRIGGER trap AFTER INSERT ON parts BEGIN SELECT evil(new.key); END")
-        execute("ALTER TABLE runs RENAME TO hidden")
-        execute("CREATE VIEW runs AS SELECT *, evil(id) FROM hidden")
-        store.database.connection.commit()
-    calls = []
+        assert store.database.connection.execute("PRAGMA trusted_schema").fetchone() == (0,)
+
+
+def test_a_file_of_the_first_version_is_read(path):
+    """Its tables were created by IF NOT EXISTS, which SQLite leaves out."""
+    with contextlib.closing(sqlite3.connect(path)) as old:
+        for table in (RUNS, PARTS):
+            old.execute(table.replace("CREATE TABLE", "CREATE TABLE IF NOT EXISTS"))
+        old.executescript(f"PRAGMA application_id = {MAGIC}; PRAGMA user_version = {FORMAT}")
     with Store(path) as store:
-        store.database.connection.create_function("evil", 1, calls.append)
-        with pytest.raises(ValueError, match=r"unsafe use of evil"):
-            store.runs()
-        with pytest.raises(ValueError, match=r"unsafe use of evil"):
-            store.database.commit(("INSERT INTO parts VALUES (1, 'b', x'00', 0.0, '')", ()))
-    assert calls == []
+        assert store.begin("toy", SETTINGS).about.id == 1
+
+
+def test_an_empty_file_has_no_run_to_read(path):
+    path.touch()
+    with pytest.raises(ValueError, match="is empty: there is no run to read"):
+        Store(path, create=False)
+    assert path.stat().st_size == 0
+
+
+def test_a_reader_writes_nothing(path):
+    with Store(path) as store:
+        store.begin("toy", SETTINGS).finish()
+    with Store(path, create=False) as store:
+        assert store.last("toy").status == "done"
+    assert [file.name for file in path.parent.iterdir()] == ["runs.db"]

@@ -56,6 +56,24 @@ def test_settings_that_are_no_settings(tmp_path):
             store.runs()
 
 
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("UPDATE runs SET settings = replace(hex(zeroblob(50000)), '0', '[')", "not JSON"),
+        ("UPDATE runs SET experiment = x'00ff'", "what is said of a run is not text"),
+        ("UPDATE runs SET settings = x'7b7d'", "what is said of a run is not text"),
+        ("UPDATE parts SET key = x'00ff'", "the key of a part is not text"),
+    ],
+)
+def test_what_is_said_of_runs_must_be_what_we_write(path, change, message):
+    with Store(path) as store:
+        run = store.begin("toy", SETTINGS)
+        run.add("a", arrays(1.0), 0.0)
+        store.database.commit((change, ()))
+        with pytest.raises(ValueError, match=rf"runs\.db is damaged: .*{message}"):
+            list(store.last("toy"))
+
+
 def test_runs_by_number(path):
     with Store(path) as store:
         store.begin("toy", SETTINGS)

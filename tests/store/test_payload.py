@@ -2,9 +2,12 @@
 
 import io
 import pickle
+import tracemalloc
+import zipfile
 
 import numpy as np
 import pytest
+from numpy.lib import format as npy
 
 from phenes.store.payload import pack, unpack
 
@@ -47,3 +50,59 @@ def test_a_malicious_payload_runs_nothing(tmp_path):
         with pytest.raises(ValueError, match="the part is damaged"):
             unpack(payload, "the part")
     assert not proof.exists()
+
+
+def archive(members, kind=zipfile.ZIP_DEFLATED):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", kind) as written:
+        for name, content in members.items():
+            written.writestr(name, content)
+    return file.getvalue()
+
+
+def header(shape, descr="<f8"):
+    file = io.BytesIO()
+    npy.write_array_header_1_0(file, {"shape": shape, "fortran_order": False, "descr": descr})
+    return file.getvalue()
+
+
+@pytest.fixture(scope="module")
+def hostile():
+    zeros = header((2**22,)) + bytes(2**25)
+    return {
+        "a zip bomb": (archive({f"{k}.npy": zeros for k in range(2)}), "would grow from"),
+        "more than there is": (
+            archive({"f.npy": header((10**11,)) + bytes(80)}),
+            "declares 800000000128 bytes and has 208",
+        ),
+        "less than there is": (archive({"f.npy": header((1,)) + bytes(80)}), "declares 136 bytes"),
+        "a negative size": (archive({"f.npy": header((-1,)) + bytes(8)}), "declares 120 bytes"),
+        "another compression": (archive({"f.npy": header((0,))}, zipfile.ZIP_LZMA), "another way"),
+        "another format": (archive({"f.npy": b"\x93NUMPY\x09\x00" + bytes(9)}), "version"),
+        "text": (archive({"f.npy": b"hello"}), "damaged"),
+        "a long header": (archive({"f.npy": header((1,) * 10_000)}), "damaged"),
+    }
+
+
+def test_sizes_are_looked_at_before_anything_is_unpacked(hostile, monkeypatch):
+    """At most what it takes to read the payloads themselves, at once."""
+    monkeypatch.setattr("phenes.store.payload.LARGEST", 2**25)
+    tracemalloc.start()
+    try:
+        for name, (payload, message) in hostile.items():
+            tracemalloc.reset_peak()
+            before = tracemalloc.get_traced_memory()[0]
+            with pytest.raises(ValueError, match=f"the part is damaged: .*{message}|{message}"):
+                unpack(payload, "the part")
+            assert tracemalloc.get_traced_memory()[1] - before < 10_000_000 + len(payload), name
+    finally:
+        tracemalloc.stop()
+
+
+def test_what_is_large_by_itself_is_read(monkeypatch):
+    """Only growing is refused: large parts are written as they are."""
+    monkeypatch.setattr("phenes.store.payload.LARGEST", 1000)
+    zeros = np.zeros(1000)
+    np.testing.assert_array_equal(unpack(pack({"f": zeros}), "part")["f"], zeros)
+    with pytest.raises(ValueError, match="would grow"):
+        unpack(archive({"f.npy": header((1000,)) + bytes(8000)}), "part")

@@ -3,6 +3,7 @@ nothing destroyed.
 """
 
 import contextlib
+import json
 import os
 import signal
 import subprocess
@@ -103,6 +104,72 @@ def test_a_folder_that_cannot_be_written_even_if_we_are_root(tmp_path):
         assert python(READ_ONLY, folder / "runs.db").stdout == "", (
             "it was the folder that could not be written"
         )
+
+
+READER = """
+import contextlib, io, os, sys
+from phenes import cli
+
+def say(command, *more):
+    with contextlib.suppress(SystemExit):
+        cli.main([command, sys.argv[1], "--json", *more])
+
+with contextlib.redirect_stdout(io.StringIO()):  # whoever comes later cannot import
+    for command in sys.argv[3:]:
+        say(command, *(["--out", sys.argv[1] + ".first.png"] * (command == "show")))
+os.setgroups([]); os.setgid(65534); os.setuid(65534)
+os.chdir(sys.argv[2])
+for command in sys.argv[3:]:
+    say(command)
+"""
+
+KILLED = """
+import os, sys
+import numpy as np
+from phenes.store import Store
+run = Store(sys.argv[1]).begin("toy", {})
+run.add("a", {"f": np.ones(2)}, 0.0)
+os.kill(os.getpid(), 9)
+"""
+
+
+@pytest.mark.machine
+@pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() != 0,
+    reason="only root can become somebody who may not write",
+)
+@pytest.mark.parametrize("mode", [0o755, 0o777], ids=["folder not writable", "file not writable"])
+def test_whoever_may_only_read_sees_the_runs(tmp_path, mode):
+    """A live run is live for him too, and he leaves nothing behind that would be in its way."""
+    folder, desk, seen = tmp_path / "runs", tmp_path / "desk", []
+    path = folder / "runs.db"
+    folder.mkdir()
+    desk.mkdir()
+    desk.chmod(0o777)
+
+    def look(*commands):
+        before = {file.name for file in folder.iterdir()}
+        with passable(tmp_path):
+            done = python(READER, path, desk, *commands)
+        new = {file.name for file in folder.iterdir()} - before
+        assert new <= {"runs-1.png", "runs.db.first.png"}, "pictures, if the folder is open to all"
+        return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+
+    def callback(result):
+        if not seen:
+            folder.chmod(mode)
+            seen.append(look("runs"))
+
+    solve(path, callback=callback)
+    assert [run["status"] for said in seen[0] for run in said["runs"]] == ["running"]
+    runs, watched, shown = look("runs", "watch", "show")
+    assert runs["runs"][0]["status"] == watched["status"] == shown["status"] == "done"
+    assert shown["done"] == 200
+    assert (desk / "runs-1.png").exists() == (mode == 0o755)
+    python(KILLED, path)
+    (killed,) = look("runs")
+    assert [run["status"] for run in killed["runs"]] == ["done", "interrupted"]
+    assert solve(path).nfev == 200, "nothing is in the way of its owner"
 
 
 @contextlib.contextmanager

@@ -5,6 +5,7 @@ one.
 import contextlib
 import json
 import re
+import socket
 import threading
 import time
 import urllib.error
@@ -15,7 +16,7 @@ import pytest
 
 import phenes
 from phenes.store import Store
-from phenes.watch import snapshot
+from phenes.watch import server, snapshot
 from phenes.watch.server import serve
 from tests.cli.calling import call, one_line
 from tests.watch.browser import CHROMIUM, DRIVER, browser
@@ -132,6 +133,42 @@ def test_long_runs_are_thinned_and_what_was_read_is_kept():
         assert n != 1001 or Fake.reads <= 1
 
 
+EVIL = "\x1b]0;owned\x07\x1b[2J\u202e[red]bold[/red]\x9b1m"
+
+
+def test_what_a_file_says_does_not_reach_the_terminal_as_commands(tmp_path, capsys):
+    """Neither escape sequences nor markup, in settings, names of runs and of files, and errors."""
+    path = tmp_path / f"{EVIL[:-6]}[bold].db".replace("/", "")
+    with Store(path) as store:
+        store.begin(EVIL, {"seed": EVIL, EVIL: [EVIL]}).finish()
+        store.database.commit(("UPDATE runs SET started = ?, version = ?", (EVIL, EVIL)))
+    said = []
+    for command in ("runs", "show", "watch"):
+        code, out, err = call(capsys, command, path)
+        assert code == 0, err
+        said.append(out)
+    code, out, err = call(capsys, "show", f"{path}:7")
+    assert code == 1
+    said += [out, err]
+    text = "".join(said)
+    assert not set(text) & set("\x1b\x07\x9b\u202e")
+    assert r"\x1b]0;owned\x07" in text
+    assert text.count("[red]bold") >= 4, "it is not taken for markup"
+    assert "[bold].db" in text.replace("\n", "")
+
+
+def test_a_run_that_is_no_run_is_one_sentence(tmp_path, capsys):
+    path = tmp_path / "odd.db"
+    with Store(path) as store:
+        run = store.begin("minimize", {})
+        run.add("00000000", {"f": np.zeros(2), "nfev": np.zeros(2)}, 0.0)
+    code, _, err = call(capsys, "show", path)
+    assert code == 1
+    assert "run 1 of" in err
+    assert "is damaged" in err
+    assert one_line(err.replace(str(tmp_path), ""))
+
+
 def test_the_page_is_self_contained_and_for_this_machine_only(path):
     with page(path) as address:
         text, headers = fetch(address)
@@ -177,6 +214,29 @@ def test_no_file_is_served(path):
     ]
     with page(path) as address:
         assert [refused(f"{address}/{name}") for name in names] == [404] * len(names)
+
+
+def test_the_page_lets_go_of_those_who_say_nothing_and_bounds_their_number(path, monkeypatch):
+    monkeypatch.setattr(server, "TIMEOUT", 0.3)
+    monkeypatch.setattr(server, "CONNECTIONS", 4)
+    with page(path) as address, contextlib.ExitStack() as stack:
+        port = int(address.rpartition(":")[2])
+        silent = [
+            stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=20))
+            for _ in range(4)
+        ]
+        for each in silent:
+            each.sendall(b"GET / HT")
+        time.sleep(0.05)
+        with socket.create_connection(("127.0.0.1", port), timeout=20) as beyond:
+            start = time.monotonic()
+            with contextlib.suppress(ConnectionError):
+                assert beyond.recv(10) == b"", "closed at once: there are four already"
+            assert time.monotonic() - start < 0.25
+        for each in silent:
+            with contextlib.suppress(ConnectionError):
+                assert each.recv(10) == b"", "closed after the time-out"
+        assert json.loads(fetch(f"{address}/data.json")[0])["id"] == 2
 
 
 @pytest.mark.skipif(
