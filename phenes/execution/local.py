@@ -9,7 +9,7 @@ import numpy as np
 from phenes._validate import FloatArray
 from phenes.execution.compiled import compiled
 from phenes.execution.pool import Arrived
-from phenes.execution.task import Guarded, Outcome, failed, say
+from phenes.execution.task import Guarded, Outcome, failed, outcome, say
 
 
 class LocalPool:
@@ -76,13 +76,11 @@ class LocalPool:
         except Exception as error:
             return [failed(say(error))] * len(points)
         x, f = out if self.realises else (None, out)
-        values = np.asarray(f, np.float64)
+        values = np.asarray(f, object if isinstance(f, list | tuple) else np.float64)
         if values.shape != (len(points),):
             raise ValueError(
                 f"f must return one value for each of the {len(points)} rows when vectorized, got"
                 f" shape {values.shape}"
             )
-        if x is None:
-            return [Outcome(None, float(value)) for value in values]
-        rows = np.asarray(x, np.float64)
-        return [Outcome(row, float(value)) for row, value in zip(rows, values, strict=True)]
+        rows = [None] * len(points) if x is None else np.asarray(x, np.float64)
+        return [outcome(row, value) for row, value in zip(rows, values, strict=True)]

@@ -16,6 +16,8 @@ import numpy as np
 
 from phenes._validate import FloatArray
 
+NOTHING = "f returned None"  # error of an evaluation without a value
+
 
 class Outcome(NamedTuple):
     """What came of one evaluation.
@@ -52,7 +54,7 @@ class Guarded:
             x, value = out if self.realises else (None, out)
             self.in_jax = type(value).__module__.startswith("jax")  # without importing JAX to ask
             realised = None if x is None else np.asarray(x, np.float64).reshape(point.shape)
-            return Outcome(realised, number(value))
+            return outcome(realised, value)
         except Late:
             return failed(f"TimeoutError: no value within {self.limit:g} s")
         except (Exception, SystemExit) as error:
@@ -99,6 +101,11 @@ def number(value: Any) -> float:
     if array.size != 1:
         raise TypeError(f"f must return a number, got shape {array.shape}")
     return float(array.reshape(()))
+
+
+def outcome(x: FloatArray | None, value: Any) -> Outcome:
+    """What f returned at one point; x is kept of an evaluation without a value too."""
+    return Outcome(x, np.nan, NOTHING) if value is None else Outcome(x, number(value))
 
 
 def failed(error: str) -> Outcome:

@@ -137,6 +137,52 @@ def test_failures_are_counted_and_survived():
     assert "without a value" in str(result)
 
 
+NO_VALUES = {
+    "None": (None, r"f returned None on all of the first 5 evaluations: is there a return"),
+    "NaN": (np.nan, r"f returned NaN on all of the first 5 evaluations: start where"),
+    "infinity": (np.inf, r"f returned infinity on all of the first 5 evaluations: start where"),
+    "minus infinity": (-np.inf, r"f returned minus infinity on all of the first 5 .* no minimum"),
+}
+
+
+@pytest.mark.parametrize(("value", "message"), NO_VALUES.values(), ids=NO_VALUES)
+def test_a_first_generation_without_values_has_a_sentence_of_its_own(value, message):
+    options = {"popsize": 5, "budget": 50}
+    forms = {
+        "plain": (lambda x: value, {}),
+        "a lab": (lambda x: (x, value), {"realises": True}),
+        "rows": (lambda x: [value] * len(x), {"vectorized": True}),
+        "workers": (lambda x: value, {"workers": ThreadPoolExecutor(2)}),
+        "no generations": (lambda x: value, {"asynchronous": True}),
+    }
+    for f, more in forms.values():
+        with pytest.raises(RuntimeError, match=message):
+            phenes.minimize(f, X0, 0.5, 0.1, **options, **more)
+
+
+def test_one_value_in_the_first_generation_is_enough_to_go_on():
+    calls = []
+
+    def f(x):
+        calls.append(1)
+        return sphere(x) if len(calls) == 3 or len(calls) > 5 else None
+
+    result = phenes.minimize(f, X0, 0.5, 0.1, popsize=5, budget=50)
+    assert (result.failed, result.errors) == (4, ("f returned None",))
+
+
+def test_failures_of_several_kinds_are_told_by_the_first_exception():
+    def f(x):
+        if x[0] > X0[0]:
+            raise ZeroDivisionError("by nothing")
+        return np.nan
+
+    with pytest.raises(RuntimeError, match=r"failed on all .* ZeroDivisionError: by nothing"):
+        phenes.minimize(f, X0, 0.5, 0.1, popsize=12, budget=50)
+    with pytest.raises(RuntimeError, match="f returned None or NaN on all of the first 12"):
+        phenes.minimize(lambda x: None if x[0] > X0[0] else np.nan, X0, 0.5, 0.1, popsize=12)
+
+
 def test_a_function_that_never_works_says_so_at_once():
     with pytest.raises(RuntimeError, match=r"failed on all of the first .* NameError: name 'oops'"):
         phenes.minimize(lambda x: oops(x), X0, 0.5)

@@ -3,13 +3,22 @@
 import numpy as np
 
 from phenes._validate import FloatArray
-from phenes.execution.task import failed
+from phenes.execution.task import NOTHING, failed
 from phenes.optimizer.checkpoint import Checkpoint
 from phenes.optimizer.evaluations import Row
 from phenes.optimizer.optimizer import Optimizer
 
 # outcome of a point that was sent, did not return, and must not be evaluated twice
 ENDED = failed("WorkerLost: the process that waited for this evaluation was ended")
+
+ERROR = "an error"
+# what f may return in place of a value, and what that suggests
+ADVICE = {
+    "None": "is there a return statement?",
+    "NaN": "start where it has values, or with a smaller sigma0",
+    "infinity": "start where it has finite values, or with a smaller sigma0",
+    "minus infinity": "it has no minimum that could be found",
+}
 
 
 def tell(opt: Optimizer, rows: list[Row]) -> None:
@@ -19,12 +28,25 @@ def tell(opt: Optimizer, rows: list[Row]) -> None:
 
 
 def check_first(rows: list[Row]) -> None:
-    """Refuse to go on if every first evaluation of f failed."""
-    errors = [row.error for row in rows if row.error]
-    if len(errors) == len(rows):
-        raise RuntimeError(
-            f"f failed on all of the first {len(rows)} evaluations, first with {errors[0]}"
-        )
+    """Refuse to go on if every first evaluation of f failed: that is a mistake, not bad luck."""
+    if any(np.isfinite(row.f) for row in rows):
+        return
+    of_all = f"on all of the first {len(rows)} evaluations"
+    kinds = {_failure(row) for row in rows}
+    if ERROR not in kinds:
+        returned = [kind for kind in ADVICE if kind in kinds]
+        raise RuntimeError(f"f returned {' or '.join(returned)} {of_all}: {ADVICE[returned[-1]]}")
+    first = next(row.error for row in rows if _failure(row) == ERROR)
+    raise RuntimeError(f"f failed {of_all}, first with {first}")
+
+
+def _failure(row: Row) -> str:
+    """What a failed evaluation gave, in a word."""
+    if row.error:
+        return "None" if row.error == NOTHING else ERROR
+    if np.isnan(row.f):
+        return "NaN"
+    return "infinity" if row.f > 0 else "minus infinity"
 
 
 def check_same(asked: FloatArray, rows: list[Row], kept: Checkpoint) -> None:
