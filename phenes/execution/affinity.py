@@ -11,7 +11,6 @@ cache is lost, and tasks must be able to recompute what was in it.
 import abc
 import contextlib
 import functools
-import os
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
@@ -27,6 +26,7 @@ from phenes.execution.backends import (
     WorkerLost,
     backend,
     quiet_worker,
+    started_by,
 )
 from phenes.execution.dask import DaskBackend
 from phenes.execution.ray import RayBackend
@@ -133,7 +133,7 @@ class OwnProcesses(NumberedWorkers):
             1,
             env={"LOKY_MAX_MEMORY_LEAK_SIZE": WHOLE},
             initializer=quiet_worker,
-            initargs=(os.getpid(),),
+            initargs=started_by(),
         )
 
 

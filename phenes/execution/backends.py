@@ -9,6 +9,7 @@ decides whether to send again.
 
 import abc
 import contextlib
+import ctypes
 import os
 import signal
 import sys
@@ -22,6 +23,9 @@ from phenes import _validate
 
 AnyFuture: TypeAlias = Future[Any]
 
+PR_SET_PDEATHSIG = 1  # <linux/prctl.h>
+# more is a slip, and would take the machine down: a process is some 50 MB
+MOST_PROCESSES = 1024
 IDLE = 60  # seconds after which processes without work end
 
 
@@ -70,6 +74,11 @@ class Backend(Executor):
 
     def look(self) -> None:
         """See whether workers died; called now and then while waiting."""
+
+    @property
+    def gone(self) -> bool:
+        """Whether all workers have gone and no others will come by themselves."""
+        return False
 
     def give_up(self, futures: Iterable[AnyFuture]) -> None:
         """Stop these if possible; others may be lost with them, and show it.
@@ -163,7 +172,7 @@ def backend(workers: Any) -> Backend | None:
     count = _validate.whole(workers)
     if count == 1:
         return None
-    if count is not None and count > 1:
+    if count is not None and 1 < count <= MOST_PROCESSES:
         return ProcessBackend(count)
     if isinstance(workers, str) and workers.startswith("dask://"):
         from phenes.execution.dask import connect
@@ -183,8 +192,8 @@ def backend(workers: Any) -> Backend | None:
     if works and not isinstance(workers, type | str):
         return CallerExecutor(workers)
     raise ValueError(
-        "workers must be a number of processes of at least 1, 'dask://host:port', a Dask Client,"
-        f" 'ray' or an Executor, got {_validate.quote(workers)}"
+        f"workers must be a number of processes from 1 to {MOST_PROCESSES}, 'dask://host:port', a"
+        f" Dask Client, 'ray' or an Executor, got {_validate.quote(workers)}"
     )
 
 
@@ -193,17 +202,43 @@ def processes(count: int) -> Executor:
     from loky import get_reusable_executor
 
     return get_reusable_executor(
-        max_workers=count, timeout=IDLE, initializer=quiet_worker, initargs=(os.getpid(),)
+        max_workers=count,
+        timeout=IDLE,
+        initializer=quiet_worker,
+        initargs=started_by(),
     )
 
 
-def quiet_worker(parent: int) -> None:
+def started_by() -> tuple[int, bool]:
+    """Arguments of `quiet_worker` for processes that are started here."""
+    return os.getpid(), threading.current_thread() is threading.main_thread()
+
+
+def quiet_worker(parent: int, by_main_thread: bool) -> None:
     """Initialise a worker process: it leaves Ctrl-C to its parent, and ends with it.
 
     Ctrl-C reaches all processes of a terminal: the one that waits for the results answers it.
+    by_main_thread: see `_killed_with`.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if by_main_thread:
+        _killed_with(parent)
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _killed_with(parent: int) -> None:
+    """Have the system kill this process when its parent ends (Linux).
+
+    An f that holds Python's lock, in compiled code that never lets go of it, stops all threads of
+    its process, the one of `_end_with` too. For Linux the parent is the thread that started this
+    process, so this is for the main thread, which lives as long as the program.
+    """
+    if not sys.platform.startswith("linux"):
+        return
+    with contextlib.suppress(OSError, AttributeError):  # a C library without it
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:  # it has ended in the meantime
+        os._exit(1)
 
 
 def _end_with(parent: int) -> None:

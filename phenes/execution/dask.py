@@ -67,6 +67,13 @@ class DaskBackend(Backend):
                 _settle(ours, error=WorkerLost(f"the Dask worker {worker} has gone"))
                 theirs.cancel()
 
+    @property
+    def gone(self) -> bool:
+        """Whether the cluster that this process started has given its dead workers up."""
+        cluster = getattr(self.client, "cluster", None)
+        alive = self.workers or cluster is None or getattr(cluster, "workers", True)
+        return not alive and getattr(cluster, "_adaptive", None) is None
+
     def close(self) -> None:
         if self.owned:
             self.client.close()

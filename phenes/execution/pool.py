@@ -113,7 +113,7 @@ class WorkerPool:
             self._fill()
             for future in self._returned():
                 arrived += self._settle(future)
-            arrived += self._late()
+            arrived += self._late() + self._orphans()
         self._fill()
         return arrived
 
@@ -183,6 +183,20 @@ class WorkerPool:
             ]
         self.waiting.append(task)
         return []
+
+    def _orphans(self) -> Arrived:
+        """Tasks with which workers died, if there is no worker left to try them again."""
+        if self.flying or not self.backend.gone:
+            return []
+        lost = [task for task in self.waiting if task.attempts]
+        if not lost:
+            raise RuntimeError(
+                "all workers of the cluster have died, and it starts no others: look at what f does"
+                " to them, start a new cluster, and go on from the checkpoint"
+            )
+        self.waiting = deque(task for task in self.waiting if not task.attempts)
+        said = "WorkerLost: the worker died during this evaluation, and there is no other"
+        return [(task.tag, failed(said)) for task in lost]
 
     def _late(self) -> Arrived:
         """Tasks that neither returned nor could be interrupted in time."""

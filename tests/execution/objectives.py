@@ -2,6 +2,7 @@
 calls can be counted across processes.
 """
 
+import ctypes
 import os
 import signal
 import time
@@ -46,6 +47,14 @@ class Logged:
         time.sleep(self.seconds)
         note(self.log, f"end {os.getpid()} {name}")
         return float(np.sum(x**2))
+
+
+class HoldsTheLock(Logged):
+    """Sleeps in C without letting go of Python's lock: no other thread of its process runs."""
+
+    def __call__(self, x):
+        note(self.log, f"start {os.getpid()} {x[0]}")
+        ctypes.PyDLL(None).usleep(int(1e6 * self.seconds))
 
 
 class DiesAt:

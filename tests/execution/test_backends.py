@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
@@ -137,13 +138,20 @@ def test_a_given_pool_that_broke_says_so(tmp_path):
             collect(evaluate, column(1.5, 0.1))
 
 
+HOLDS = pytest.param(
+    "HoldsTheLock",
+    marks=pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Linux kills them"),
+)
+
+
 @pytest.mark.machine
-def test_workers_end_when_the_program_is_killed(tmp_path):
+@pytest.mark.parametrize("f", ["Logged", HOLDS])
+def test_workers_end_when_the_program_is_killed(tmp_path, f):
     code = (
         "import sys; from phenes.execution import Evaluate; from tests.execution.objectives import"
         " *\n"
     )
-    code += "collect(Evaluate(Logged(sys.argv[1], 60.0), workers=2), column(1, 2, 3))"
+    code += f"collect(Evaluate({f}(sys.argv[1], 30.0), workers=2), column(1, 2, 3))"
     log = tmp_path / "log"
     program = subprocess.Popen([sys.executable, "-c", code, str(log)])
     deadline = time.monotonic() + 60
@@ -153,9 +161,30 @@ def test_workers_end_when_the_program_is_killed(tmp_path):
     assert len(workers) == 2
     os.kill(program.pid, signal.SIGKILL)
     program.wait()
+    deadline = time.monotonic() + 10
     while time.monotonic() < deadline and any(map(alive, workers)):
         time.sleep(0.05)
     assert not any(map(alive, workers))
+
+
+def test_workers_outlive_a_thread_that_started_them():
+    """The system would kill them with that thread, if it were asked to."""
+
+    def solve():
+        pids.append(
+            [outcome.value for outcome in collect(Evaluate(pid, workers=2), column(1)).values()]
+        )
+
+    def pid(x):
+        return os.getpid()
+
+    pids = []
+    backends.processes(1).shutdown(wait=True, kill_workers=True)  # new ones for this test
+    thread = threading.Thread(target=solve)
+    thread.start()
+    thread.join()
+    assert alive(int(pids[0][0]))
+    backends.processes(2).shutdown(wait=True, kill_workers=True)
 
 
 def alive(pid):

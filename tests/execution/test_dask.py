@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 
 import jax
 import numpy as np
@@ -112,6 +113,23 @@ def test_a_time_out(client):
     got = collect(Evaluate(sleeps, workers=client, timeout=2.0), column(0.0, 6.0, 0.01, 0.02))
     assert "could not be interrupted" in got[1].error
     assert [got[i].value for i in (0, 2, 3)] == [0.0, 0.01, 0.02]
+
+
+@pytest.mark.machine
+def test_one_that_kills_every_worker_of_a_cluster_has_failed(tmp_path):
+    """For others nobody waits if the cluster gives dead workers up."""
+    import dask
+
+    gives_up = {"distributed.deploy.lost-worker-timeout": "1ms"}
+    with dask_client(workers=1) as client, dask.config.set(gives_up):
+        begin = time.monotonic()
+        outcome = collect(Evaluate(DiesAt(tmp_path / "log", True), workers=client), column(2.0))[0]
+        assert outcome.error.startswith("WorkerLost: the worker died during this evaluation, and")
+        pool = Evaluate(lambda x: float(x[0]), workers=client).open()
+        pool.send(0, np.ones(1))
+        with pytest.raises(RuntimeError, match="all workers of the cluster have died"):
+            pool.take()
+        assert time.monotonic() - begin < 60
 
 
 def test_no_scheduler_there(monkeypatch):
