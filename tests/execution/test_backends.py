@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
@@ -165,26 +164,6 @@ def test_workers_end_when_the_program_is_killed(tmp_path, f):
     while time.monotonic() < deadline and any(map(alive, workers)):
         time.sleep(0.05)
     assert not any(map(alive, workers))
-
-
-def test_workers_outlive_a_thread_that_started_them():
-    """The system would kill them with that thread, if it were asked to."""
-
-    def solve():
-        pids.append(
-            [outcome.value for outcome in collect(Evaluate(pid, workers=2), column(1)).values()]
-        )
-
-    def pid(x):
-        return os.getpid()
-
-    pids = []
-    backends.processes(1).shutdown(wait=True, kill_workers=True)  # new ones for this test
-    thread = threading.Thread(target=solve)
-    thread.start()
-    thread.join()
-    assert alive(int(pids[0][0]))
-    backends.processes(2).shutdown(wait=True, kill_workers=True)
 
 
 def alive(pid):
