@@ -19,6 +19,8 @@ from phenes.optimizer.trust import SIMULATED, GaussianAt
 
 SIMULATION_SEED = 2**31 - 1  # seed of draws that are simulated, not evaluated
 SIMULATIONS = 16  # theta whose draws are cached: more than a verification compares
+# standard deviations of the noise up to which rounding of x is none of its business
+COARSE = 1e-2
 # residuals before the noise is fitted for the first time, or the declaration is tested
 FIRST_LEARNT, FIRST_CHECKED = 8, 64
 
@@ -65,7 +67,7 @@ class NoiseState:
         if self.learns and first and np.isnan(x).all():
             warnings.warn(UNMEASURED, NoiseWarning, stacklevel=4)
         pulled = x if self.learns else self.model.pull(x, theta)
-        self.residuals.add(pulled - theta)
+        self.residuals.add(self._resolved(pulled, theta))
         if self.residuals.samples < self._next_check:
             return
         self._next_check = self.residuals.samples * 3 // 2 + 1
@@ -79,6 +81,12 @@ class NoiseState:
             self.warning = misfit(self.residuals, expected.bias, expected.variances)
             if self.warning:
                 warnings.warn(self.warning, NoiseWarning, stacklevel=4)
+
+    def _resolved(self, pulled: FloatArray, theta: FloatArray) -> FloatArray:
+        """x - theta; NaN where theta is so large that rounding is a part of it."""
+        rounding = np.spacing(np.maximum(np.abs(pulled), np.abs(theta)))
+        std = np.sqrt(self.known.variances)
+        return np.where((std > 0) & (rounding > COARSE * std), np.nan, pulled - theta)
 
     def refresh(self, theta: FloatArray, x: FloatArray) -> tuple[FloatArray, bool]:
         """`points` by the model as it is now, and whether `known` has changed with it."""

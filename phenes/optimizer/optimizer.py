@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 # evaluations at x0 in the first generation, which the answer has to beat; without noise two, to see
 # whether f is deterministic
 PROBES, PROBES_WITHOUT_NOISE = 1, 2
+# units of the noise, or else of sigma0, that double precision tells apart a thousandfold: a search
+# that is farther away than that runs down a slope without an end
+FARTHEST = 1e-3 / float(np.finfo(np.float64).eps)
 # generations without any finite value after which an experiment is taken to be broken
 PATIENCE = 20
 
@@ -312,13 +315,15 @@ class Optimizer:
         -------
         dict
             Empty, and so false, while there is something to gain or to verify. Keys: "budget",
-            "failing", "target" and "converged".
+            "failing", "unbounded", "target" and "converged".
         """
         reasons: dict[str, Any] = {}
         if self.nfev >= self.budget:
             reasons["budget"] = self.nfev
         if self._barren >= PATIENCE * max(self._search.popsize, 1):
             reasons["failing"] = f"no finite value in the last {self._barren} evaluations"
+        if self._trust.seen.lowest <= -HUGE or self._distance() > FARTHEST:
+            reasons["unbounded"] = f"E f has no {'minimum' if self._sign > 0 else 'maximum'} here"
         return reasons | self._ending.reasons()
 
     def suggest_stop(self, cost: float = 0.0, n: int | None = None) -> Advice:
@@ -426,6 +431,12 @@ class Optimizer:
             if self._untold:
                 self._update()
             self._ending.begin(pending, self._history.means())
+
+    def _distance(self) -> float:
+        """How far the search is from its start, in units of the noise or else of sigma0."""
+        noise = self.noise_std
+        unit = np.where(noise > 0, noise, self._search.width)
+        return float(np.max(np.abs(self._search.mean - self._search.x0) / unit))
 
     def _scale(self) -> FloatArray:
         """Units of coordinates without noise, (d,)."""

@@ -24,6 +24,8 @@ NOTABLE = 0.1  # standard deviations of f at x by which they must differ as well
 LATE_GAIN = 0.1
 # multiple of the start width: a search that ends wider has not found the scale of f
 GROWN = 10.0
+# multiples of the start width between the start and an answer that a search hardly looked around
+FAR = 100.0
 
 
 class Facts(NamedTuple):
@@ -119,6 +121,11 @@ def _doubts(facts: Facts) -> list[str]:
             " better ones: start nearer to where f changes, try another sigma0, or let f return a"
             " margin instead of pass or fail"
         ]
+    if "unbounded" in facts.reasons:
+        return [
+            f"f has no bound, {'down' if facts.sign > 0 else 'up'} to"
+            f" {facts.sign * seen.lowest:.3g}: bounds of theta would help"
+        ]
     if "failing" in facts.reasons:
         return ["the search is lost where f fails: start elsewhere or with a smaller sigma0"]
     if not facts.verifies:
@@ -157,16 +164,18 @@ def _doubts(facts: Facts) -> list[str]:
         ]
     if not np.isfinite(known.se):
         return ["the evidence at x is too thin for a standard error; a larger budget would help"]
-    if (
-        "converged" not in facts.reasons
-        and np.max(facts.spread / facts.width) > GROWN
-        and _still_falling(seen.f)
-    ):
+    if "converged" not in facts.reasons and _has_gone_far(facts) and _still_falling(seen.f):
         return [
             "the search was still growing when it ended: f may have no bound, or sigma0 was far too"
             " small; bounds of theta would help"
         ]
     return []
+
+
+def _has_gone_far(facts: Facts) -> bool:
+    """Whether the search is much wider than it began, or its answer far from the start."""
+    away = np.abs(facts.claim.estimate.theta - facts.claim.start.theta)
+    return bool(np.max(facts.spread / facts.width) > GROWN or np.max(away / facts.width) > FAR)
 
 
 def _still_falling(f: FloatArray) -> bool:
@@ -222,6 +231,7 @@ def _ends(reasons: dict[str, Any], updates: int) -> list[str]:
     said: dict[str, Callable[[Any], str]] = {
         "budget": "the budget is used, {} evaluations".format,
         "failing": str,
+        "unbounded": str,
         "target": "the target {:.6g} is reached with confidence".format,
         "converged": str,
     }

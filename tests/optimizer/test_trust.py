@@ -2,6 +2,7 @@
 is true.
 """
 
+import functools
 import warnings
 
 import numpy as np
@@ -437,3 +438,50 @@ def test_a_raised_budget_goes_on_searching(tmp_path):
         again = phenes.minimize(f, budget=400, asynchronous=asynchronous, **options)
         np.testing.assert_array_equal(again.x, longer.x)
         assert (again.fun, again.fun_se) == (longer.fun, longer.fun_se)
+
+
+SLOPES = {
+    "linear": lambda x: x[0],
+    "quadratic": lambda x: -np.sum(x**2),
+    "exponential": lambda x: -np.exp(np.sum(x)),
+    "logarithmic": lambda x: -np.log1p(np.sum(x**2)),
+    "saddle": lambda x: x[0] ** 2 - x[1] ** 2,
+}
+
+
+@pytest.mark.filterwarnings("ignore:overflow encountered")
+@pytest.mark.parametrize(
+    ("name", "noise"), [*((name, 0.1) for name in SLOPES), ("linear", None), ("linear", "learn")]
+)
+def test_an_f_without_a_minimum_is_said_to_have_none(name, noise, tmp_path):
+    """The run ends, blames nothing else, and can be gone on with."""
+    f = SLOPES[name]
+    rng = np.random.default_rng(0)
+
+    def lab(theta):
+        x = theta + 0.1 * rng.normal(size=theta.shape)
+        return x, f(x)
+
+    options = {"budget": 5000, "seed": 1, "checkpoint": tmp_path / "run.db"}
+    if noise == "learn":
+        call = functools.partial(phenes.minimize, lab, realises=True)
+    else:
+        call = functools.partial(phenes.minimize, f)
+    result = call(np.full(2, 0.5), 0.5, noise, **options)
+    assert not result.success
+    assert result.nfev < 5000
+    assert result.message.startswith("E f has no minimum here; f has no bound, down to -")
+    again = call(np.full(2, 0.5), 0.5, noise, **options)
+    assert (again.nfev, again.message) == (result.nfev, result.message)
+
+
+def test_an_f_without_a_maximum_is_said_to_have_none():
+    result = phenes.maximize(lambda x: x[0], np.zeros(2), 0.5, 0.1, budget=5000)
+    assert result.message.startswith("E f has no maximum here; f has no bound, up to ")
+
+
+@pytest.mark.few
+def test_few_evaluations_down_a_slope_are_no_success():
+    result = phenes.minimize(lambda x: x[0], np.zeros(2), 0.5, 0.1, budget=60)
+    assert not result.success
+    assert "f may have no bound" in result.message
