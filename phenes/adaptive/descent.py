@@ -15,7 +15,7 @@ from phenes.adaptive.archive import Archive
 from phenes.adaptive.coordinates import Coordinates
 from phenes.adaptive.events import Events
 from phenes.adaptive.marginal import marginal_of
-from phenes.adaptive.model.features import features_of
+from phenes.adaptive.model.features import features_of, richest
 from phenes.adaptive.phases import (
     Claim,
     Decision,
@@ -281,6 +281,7 @@ def capacity(coords: Coordinates, popsize: int) -> int:
     diagonal = tuning.KEPT_PER_FEATURE_DIAGONAL
     return max(
         features_of(coords.dim) * (full if coords.full else diagonal),
+        tuning.KEPT_PER_PRODUCT * richest(coords.dim),
         min(tuning.KEPT_POPULATIONS * popsize, tuning.KEPT_FOR_POPULATION),
         tuning.KEPT_POPULATIONS_AT_LEAST * popsize,
         tuning.KEPT_AT_LEAST,

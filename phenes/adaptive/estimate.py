@@ -3,7 +3,7 @@
 import numpy as np
 
 from phenes.adaptive import tuning
-from phenes.adaptive.model.features import axis_features, dear, features_of
+from phenes.adaptive.model.features import axis_features, crosses, dear, features_of, richest
 from phenes.adaptive.model.quadratic import Fit, enrich, fit
 from phenes.adaptive.phases import Claim
 from phenes.adaptive.state import State
@@ -24,7 +24,8 @@ def horizon(dim: int) -> float:
 
 def model_of(state: State, newest: int, crossed: bool = True) -> Fit | None:
     """Model of the newest samples near the mean, if there are enough."""
-    return fit(*rows(state, newest, horizon(state.coords.dim)), crossed)
+    z, f = rows(state, newest, horizon(state.coords.dim))
+    return fit(z, f, crossed, state.marginal.straight)
 
 
 def rich_model_of(state: State, newest: int) -> tuple[Fit | None, np.ndarray, np.ndarray]:
@@ -34,20 +35,38 @@ def rich_model_of(state: State, newest: int) -> tuple[Fit | None, np.ndarray, np
     """
     d = state.coords.dim
     z, f = rows(state, newest, np.inf)
-    near = np.sum(z**2, axis=1) < d + tuning.DRAWN_SIGMAS * np.sqrt(2 * d)
-    if dear(d):
-        return _thrifty(z[near], f[near]), z, f
-    plain = fit(z[near], f[near])
-    return (None if plain is None else enrich(z[near], f[near], plain)), z, f
+    squared = np.sum(z**2, axis=1)
+    near = squared < d + tuning.DRAWN_SIGMAS * np.sqrt(2 * d)
+    if not dear(d):
+        plain = fit(z[near], f[near], axes=state.marginal.straight)
+        return (None if plain is None else enrich(z[near], f[near], plain)), z, f
+    axes = state.marginal.straight
+    model = fit(z[near], f[near], crossed=False, axes=axes)
+    if d <= tuning.LARGEST_MATRIX and (model is None or model.r2 < tuning.AXES_SUFFICE):
+        model = _richer(z, f, near, squared < horizon(d), model, axes)
+    return model, z, f
 
 
-def _thrifty(z: np.ndarray, f: np.ndarray) -> Fit | None:
-    """The full quadratic unless the axes suffice; the one that knows the gradient better."""
-    model = fit(z, f, crossed=False)
-    if model is not None and model.r2 > tuning.AXES_SUFFICE:
-        return model
-    newest = tuning.DEAR_ROWS_PER_FEATURE * features_of(z.shape[1])
-    full = fit(z[-newest:], f[-newest:])
+def _richer(
+    z: np.ndarray,
+    f: np.ndarray,
+    near: np.ndarray,
+    wide: np.ndarray,
+    model: Fit | None,
+    axes: np.ndarray | None,
+) -> Fit | None:
+    """With products of many coordinates; of two models the one that knows the gradient better.
+
+    Of rows further out as well, if only they suffice for all products: a model of these counts if
+    it explains the near ones.
+    """
+    d = z.shape[1]
+    most = tuning.DEAR_ROWS_PER_FEATURE * richest(d)
+    if not crosses(d, int(near.sum())) and crosses(d, int(wide.sum())):
+        full = fit(z[wide][-most:], f[wide][-most:], axes=axes)
+        if full is not None and full.explains(z[near], f[near]) > tuning.AXES_SUFFICE:
+            return full
+    full = fit(z[near][-most:], f[near][-most:], axes=axes)
     return full if model is None or (full is not None and full.blur < model.blur) else model
 
 
@@ -124,7 +143,7 @@ def current(state: State) -> Claim:
     if cheap:
         newest = tuning.ROWS_PER_AXIS_FEATURE * axis_features(d)
     z, f = rows(state, newest, horizon(d))
-    model = fit(z, f, crossed=not cheap)
+    model = fit(z, f, not cheap, state.marginal.straight)
     if model is not None:
         return smoothed(state, model, np.zeros(d), z, f)
     _, f = state.archive.newest(state.popsize)

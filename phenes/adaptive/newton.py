@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from phenes.adaptive import tuning
+from phenes.adaptive.model.features import dear
 from phenes.adaptive.model.quadratic import Fit
 
 # (point, curvatures), both along the columns of turn -> the minimiser of that model within the
@@ -31,8 +32,10 @@ def edge_of(fit: Fit) -> float:
     The largest eigenvalue of a symmetric matrix of noise (Wigner), or the largest of d numbers.
     """
     d = fit.g.size
-    spread = 2 * math.sqrt(d) if fit.turn is not None else math.sqrt(4 * math.log(2 * d))
-    return fit.residual * spread / math.sqrt(fit.n)
+    if not fit.crossed:
+        return fit.residual * math.sqrt(4 * math.log(2 * d) / fit.n)
+    # products that are not known yet are part of the residual: there is no more curvature in them
+    return fit.residual * 2 * math.sqrt(d / max(fit.n, d * (d - 1) / 2))
 
 
 def _descend(fit: Fit, curvature: np.ndarray, radius: float) -> np.ndarray:
@@ -64,7 +67,22 @@ def _signal(fit: Fit, curvature: np.ndarray, step: np.ndarray) -> float:
 def _floored(fit: Fit, edge: float) -> np.ndarray:
     """Curvatures that are safe to divide by."""
     least = tuning.LEAST_CURVATURE * float(np.abs(fit.h).max())
-    return np.maximum(fit.h, max(edge, least, tuning.TINY))
+    common = common_curvature(fit, edge)
+    return np.maximum(fit.h, max(min(edge, common) if common > 0 else edge, least, tuning.TINY))
+
+
+def common_curvature(fit: Fit, edge: float) -> float:
+    """The median of the curvatures that are not clear one by one, if it is; else 0.
+
+    In many dimensions a median is known long before its terms. In few, those of an ill-conditioned
+    f have nothing in common.
+    """
+    unclear = fit.h[fit.h <= tuning.CLEAR_CURVATURE * edge]
+    if unclear.size == 0 or not dear(fit.h.size):
+        return 0.0
+    median = float(np.median(unclear))
+    error = fit.residual * math.sqrt(math.pi / (fit.n * unclear.size))
+    return median if median > tuning.CLEAR_CURVATURE * error else 0.0
 
 
 def early(fit: Fit, excess: np.ndarray, confine: Confine, growing: bool) -> Advice:
@@ -83,7 +101,8 @@ def early(fit: Fit, excess: np.ndarray, confine: Confine, growing: bool) -> Advi
     move = confine(np.clip(_descend(fit, curvature, radius), -longest, longest), curvature)
     resolved = fit.h > tuning.CLEAR_CURVATURE * edge
     sloping = np.linalg.norm(fit.g) > tuning.CLEAR_SLOPE * fit.residual / math.sqrt(fit.n)
-    factors = np.full(d, tuning.EARLY_GROWTH if growing and sloping else 1.0)
+    grows = growing and sloping and common_curvature(fit, edge) == 0
+    factors = np.full(d, tuning.EARLY_GROWTH if grows else 1.0)
     if resolved.any():
         near = bool(np.linalg.norm(full) < math.sqrt(d))
         factors[resolved] = _shape(fit, excess, resolved, near)

@@ -40,6 +40,8 @@ SMALLEST_VARIANCE = 1e-200
 # Rows that a run keeps: so many times p, with a diagonal covariance ... [guard]
 KEPT_PER_FEATURE = 20
 KEPT_PER_FEATURE_DIAGONAL = 2
+# ... or so many for each product of coordinates ... [guard]
+KEPT_PER_PRODUCT = 2
 # ... or so many populations, but no more rows than this because of the population ... [guard]
 KEPT_POPULATIONS = 20
 KEPT_FOR_POPULATION = 20_000
@@ -61,9 +63,17 @@ FAILURE_SURE = 2.0
 
 # --- models ---
 
-# Features beyond which a model has curvature along the axes only (d > 43): more cost more time than
-# they save evaluations. [guard]
+# Features beyond which products of coordinates are fitted by conjugate gradients, and do not tell
+# how long to wait (d > 43): a design of so many columns costs too much time and memory. [guard]
 LARGEST_FULL_MODEL = 1000
+# Steps of these conjugate gradients: each divides the error by sqrt(rows / features), so that it is
+# 2e-4 at 1.15 rows for each feature. [guard]
+PRODUCT_STEPS = 120
+# One row in so many is held out; the steps end when so many of them have not reduced the squared
+# error there below this share of what it was. [guard]
+HELD_OUT = 8
+PRODUCT_PATIENCE = 3
+PRODUCT_HELPS = 0.98
 # Features up to which the normal equations are solved directly; conjugate gradients beyond. [guard]
 LARGEST_DIRECT = 1000
 # Steps of conjugate gradients: enough for a random design of twice as many rows as columns, whose

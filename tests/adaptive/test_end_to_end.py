@@ -16,6 +16,16 @@ def test_a_quadratic_is_solved_to_rounding(dim, sigma):
     assert search.mean @ matrix @ search.mean < 1e-6
 
 
+@pytest.mark.parametrize(
+    ("dim", "each", "seed", "regret"), [(100, 20, None, 1e-9), (60, 60, 7, 1e-3)]
+)
+def test_many_dimensions_have_no_hole(dim, each, seed, regret):
+    """Curvatures from 1 to 10: along the coordinates, or turned, with rows for all products."""
+    matrix, f = ellipsoid(dim, 10, seed=seed)
+    search = run(f, np.ones(dim), 0.3, np.full(dim, 0.01), each * dim)
+    assert search.mean @ matrix @ search.mean < regret
+
+
 def test_the_estimate_is_of_the_smoothed_objective():
     """F at the optimum of a quadratic is trace(H C), not f = 0, and comes with an honest error."""
     matrix, f = ellipsoid(5, 10)

@@ -11,7 +11,7 @@ from phenes.adaptive.model.quadratic import Fit
 
 def a_fit(g, h, r2=0.99, residual=1e-6, outer=1.0, turn=None, n=200):
     g, h = np.asarray(g, float), np.asarray(h, float)
-    return Fit(0.0, g, h, turn, residual, r2, n, 1 + 2 * g.size, outer)
+    return Fit(0.0, g, h, turn, turn is not None, residual, r2, n, 1 + 2 * g.size, outer)
 
 
 def free(u, curvature):
@@ -105,3 +105,28 @@ def test_curvature_below_the_edge_may_be_an_error():
     assert newton.edge_of(fit) == pytest.approx(largest, rel=0.2)
     axes = a_fit(np.zeros(d), np.ones(d), residual=1.0, n=n)
     assert newton.edge_of(axes) < newton.edge_of(fit)
+
+
+def test_curvatures_that_are_unclear_one_by_one_may_be_clear_together():
+    """A hundred of .1 with errors of .1: the median of them is known nearly ten times better."""
+    h = 0.1 + 0.1 * np.random.default_rng(0).standard_normal(100)
+    many = a_fit(np.ones(100), h, residual=0.7, n=100)
+    edge = newton.edge_of(many)
+    assert h.max() < 3 * edge
+    assert newton.common_curvature(many, edge) == pytest.approx(np.median(h))
+    few = a_fit(np.ones(3), h[:3], residual=0.7, n=100)
+    assert newton.common_curvature(few, newton.edge_of(few)) == 0
+    excess = np.full(100, np.inf)
+    # no wider then, and no step divides by less than the median
+    assert newton.early(many, excess, free, True).factors.max() == 1
+    assert newton.early(few, FAR, free, True).factors.max() == 2
+    assert newton.final(many, False, free).length == pytest.approx(1 / np.median(h))
+
+
+def test_what_is_not_known_of_the_products_is_no_more_than_the_residual():
+    """The edge of a model with products ends to grow where there are fewer rows than products."""
+    turn = np.eye(100)
+    edges = [newton.edge_of(a_fit(np.ones(100), np.ones(100), turn=turn, n=n)) for n in (500, 1000)]
+    assert edges[0] == edges[1]
+    axes = [newton.edge_of(a_fit(np.ones(100), np.ones(100), n=n)) for n in (500, 1000)]
+    assert axes[0] > axes[1]

@@ -22,14 +22,25 @@ def axis_features(dim: int) -> int:
 
 
 def features_of(dim: int) -> int:
-    """Number of features of the richest model in this dimension."""
+    """Number of features of the richest model that is fitted all the time in this dimension."""
     full = full_features(dim)
     return full if full <= tuning.LARGEST_FULL_MODEL else axis_features(dim)
 
 
 def dear(dim: int) -> bool:
-    """Whether fitting the richest model every time costs more than most functions do (d > 27)."""
-    return features_of(dim) > tuning.DEAR_FEATURES
+    """Whether fitting all products every time costs more than most functions do (d > 27)."""
+    return full_features(dim) > tuning.DEAR_FEATURES
+
+
+def richest(dim: int) -> int:
+    """Number of features of the richest model in this dimension, once there are rows for it."""
+    return full_features(dim) if 1 < dim <= tuning.LARGEST_MATRIX else axis_features(dim)
+
+
+def crosses(dim: int, n: int) -> bool:
+    """Whether n rows suffice for a model with all products of coordinates."""
+    p = richest(dim)
+    return p > axis_features(dim) and n > tuning.LEAST_ROWS_PER_FEATURE * p
 
 
 @functools.lru_cache(maxsize=8)

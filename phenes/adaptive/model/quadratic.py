@@ -3,21 +3,25 @@
 The residual, what the features cannot explain, tells how far to trust it.
 """
 
+import dataclasses
 import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from phenes.adaptive import tuning
+from phenes.adaptive.model import products
 from phenes.adaptive.model.features import (
     axis_features,
+    crosses,
+    dear,
     design,
-    features_of,
     full_features,
     higher,
     pairs,
 )
 from phenes.adaptive.model.least_squares import solve
+from phenes.adaptive.model.products import Coefficients
 
 
 @dataclass(frozen=True)
@@ -27,7 +31,8 @@ class Fit:
     mean: float
     g: np.ndarray  # [d], gradient along the columns of turn
     h: np.ndarray  # [d], curvatures
-    turn: np.ndarray | None  # [d, d] eigenvectors in z; None: the axes
+    turn: np.ndarray | None  # [d, d] orthogonal, in z; None: the axes of z
+    crossed: bool  # whether it has products of coordinates: turn are the Hessian's eigenvectors
     residual: float  # standard deviation of the residuals, corrected for degrees of freedom
     r2: float  # adjusted
     n: int
@@ -50,21 +55,65 @@ class Fit:
         u = z if self.turn is None else z @ self.turn
         return self.mean + u @ self.g + 0.5 * (u**2 - 1) @ self.h
 
+    def explains(self, z: np.ndarray, f: np.ndarray) -> float:
+        """Share of the variance of values f at whitened rows z that it explains."""
+        variance = float(f.var()) if f.size > 1 else 0.0
+        return 1 - float(np.mean((f - self.predict(z)) ** 2)) / variance if variance > 0 else 0.0
+
     def out_of(self, u: np.ndarray) -> np.ndarray:
         """The whitened vector that is u along the columns of turn."""
         return u if self.turn is None else self.turn @ u
 
 
-def fit(z: np.ndarray, f: np.ndarray, crossed: bool = True) -> Fit | None:
+def fit(
+    z: np.ndarray, f: np.ndarray, crossed: bool = True, axes: np.ndarray | None = None
+) -> Fit | None:
     """The richest model that whitened points z [n, d] allow.
 
     None if they are too few, or the values constant or not to be fitted. crossed: may it have
-    products of coordinates?
+    products of coordinates? axes: orthogonal columns [d, d] that may be the axes of its curvature
+    instead of those of z; those count along which it explains more.
     """
     n, d = z.shape
-    least = tuning.LEAST_ROWS_PER_FEATURE
-    full = crossed and features_of(d) > axis_features(d) and n > least * features_of(d)
+    if crossed and full_features(d) <= tuning.LARGEST_FULL_MODEL and crosses(d, n):
+        return _fit(z, f, True)
+    best = _fit(z, f, False)
+    if best is not None and axes is not None:
+        turned = _fit(z @ axes, f, False)
+        if turned is not None and turned.residual < best.residual:
+            best = dataclasses.replace(turned, turn=axes)
+    # a handful of rows that are held out would tell nothing
+    return _with_products(z, f, best) if crossed and dear(d) and best is not None else best
+
+
+def _with_products(z: np.ndarray, f: np.ndarray, axes: Fit) -> Fit:
+    """The model of the axes and all products, by conjugate gradients; the former if no better."""
+    n, d = z.shape
+    turn = np.eye(d) if axes.turn is None else axes.turn
+    start = Coefficients(axes.mean, turn @ axes.g, (turn * axes.h) @ turn.T)
+    at, missed = products.solve(z, f, start)
+    residual = float(np.sqrt(missed @ missed / missed.size))
+    if residual >= axes.residual:
+        return axes
+    h, turn = np.linalg.eigh(at.h)
+    return Fit(
+        mean=at.c,
+        g=turn.T @ at.g,
+        h=h,
+        turn=turn,
+        crossed=True,
+        residual=residual,
+        r2=1 - residual**2 / float(f.var()),
+        n=n,
+        features=axes.features,
+        outer=axes.outer,
+    )
+
+
+def _fit(z: np.ndarray, f: np.ndarray, full: bool) -> Fit | None:
+    n, d = z.shape
     p = full_features(d) if full else axis_features(d)
+    least = tuning.LEAST_ROWS_PER_FEATURE
     centre = spread = 0.0
     if n > least * p:
         with np.errstate(over="ignore", invalid="ignore"):
@@ -86,6 +135,7 @@ def fit(z: np.ndarray, f: np.ndarray, crossed: bool = True) -> Fit | None:
         g=spread * g,
         h=spread * h,
         turn=turn,
+        crossed=full,
         residual=spread * residual,
         r2=1 - residual**2 * (n - 1) / n,
         n=n,
@@ -109,7 +159,7 @@ def enrich(z: np.ndarray, f: np.ndarray, plain: Fit) -> Fit:
     only their errors become smaller. The plain model if there are too few rows for more.
     """
     n, d = z.shape
-    if plain.turn is None:
+    if plain.turn is None or plain.features < full_features(d):
         return plain
     mixed = _affordable(n, d, plain.features)
     if mixed is None:
@@ -133,6 +183,7 @@ def enrich(z: np.ndarray, f: np.ndarray, plain: Fit) -> Fit:
         g=spread * g,
         h=spread * h,
         turn=plain.turn @ turn,
+        crossed=True,
         residual=spread * residual,
         r2=1 - residual**2,
         n=n,

@@ -7,7 +7,7 @@ import numpy as np
 from phenes.adaptive import newton, tuning
 from phenes.adaptive.bounds import confine
 from phenes.adaptive.estimate import model_of, noise_along
-from phenes.adaptive.model.features import axis_features, dear, features_of
+from phenes.adaptive.model.features import axis_features, dear, features_of, richest
 from phenes.adaptive.model.quadratic import Fit
 from phenes.adaptive.phases import Decisions, Step
 from phenes.adaptive.state import State
@@ -30,7 +30,7 @@ class EarlyNewton:
         axes = axis_features(state.coords.dim)
         if dear(state.coords.dim):
             self.due = state.evaluations + max(axes, state.popsize)
-            return self._thrifty(state, p, axes)
+            return self._thrifty(state, axes)
         # more rows than a generation: in few dimensions a handful of rows would be overfitted
         newest = max(tuning.ROWS_PER_FEATURE * p, state.popsize + tuning.SPARE_ROWS)
         model = model_of(state, newest)
@@ -42,7 +42,7 @@ class EarlyNewton:
         self.due = state.evaluations + max(wait * max(1, longer), state.popsize)
         return model
 
-    def _thrifty(self, state: State, p: int, axes: int) -> Fit | None:
+    def _thrifty(self, state: State, axes: int) -> Fit | None:
         """Curvature along the principal axes; all of it now and then, where much is unexplained.
 
         The search takes the shape of the inverse Hessian, and its principal axes are then those of
@@ -51,13 +51,17 @@ class EarlyNewton:
         newest = max(tuning.ROWS_PER_AXIS_FEATURE * axes, state.popsize + tuning.SPARE_ROWS)
         model = model_of(state, newest, crossed=False)
         enough = model is not None and model.r2 > tuning.AXES_SUFFICE
-        if state.evaluations < self.full_due or enough:
+        dim = state.coords.dim
+        if state.evaluations < self.full_due or enough or dim > tuning.LARGEST_MATRIX:
             return model
-        full = model_of(state, tuning.ROWS_PER_FEATURE * p)
-        if full is None or full.turn is None:  # not enough rows yet
+        full = model_of(state, tuning.ROWS_PER_FEATURE * richest(dim))
+        if full is None:
             return model
         self.failures = self.failures + 1 if full.r2 < tuning.STEP_R2 else 0
-        self.full_due = state.evaluations + tuning.ROWS_PER_FEATURE * p * max(1, self.failures)
+        p = richest(dim)
+        all_of_it = full.features == p
+        wait = tuning.ROWS_PER_FEATURE * p if all_of_it else tuning.MORE_ROWS * state.evaluations
+        self.full_due = state.evaluations + int(wait) * max(1, self.failures)
         return full if model is None or full.r2 > model.r2 else model
 
     def decide(self, state: State, model: Fit | None) -> Decisions:
@@ -70,7 +74,7 @@ class EarlyNewton:
         median = float(np.median(state.archive.newest(state.popsize)[1]))
         # a model with a diagonal Hessian may widen the search only while the median of f falls: the
         # cross terms that it misses grow faster with the width than what it explains
-        growing = model.turn is not None or median < self.last_median
+        growing = model.crossed or median < self.last_median
         self.last_median = median
         within = confine(state.coords, state.marginal, model.turn)
         advice = newton.early(model, excess, within, growing)

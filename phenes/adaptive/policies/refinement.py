@@ -8,7 +8,7 @@ import numpy as np
 from phenes.adaptive import newton, tuning
 from phenes.adaptive.bounds import confine
 from phenes.adaptive.estimate import rich_model_of, smoothed
-from phenes.adaptive.model.features import features_of
+from phenes.adaptive.model.features import axis_features, features_of, richest
 from phenes.adaptive.phases import Claim, Decisions, End, Step
 from phenes.adaptive.policies.value_noise import ValueNoise
 from phenes.adaptive.state import State
@@ -23,13 +23,15 @@ class Refinement:
     entered: int = 0  # number of evaluations after which samples belong to the phase
     due: int = 0  # evaluations at which the next model is fitted
     stepped: int = 0  # evaluations when the last step was made
+    used: int = 0  # rows that the last model was made of
     promise: float = np.inf  # what the last step promised to gain
 
     def begin(self, state: State) -> None:
         """The newest samples of the search count as the first of this phase."""
-        first = tuning.FIRST_ROWS_PER_FEATURE * features_of(state.coords.dim)
+        first = tuning.FIRST_ROWS_PER_FEATURE * richest(state.coords.dim)
         self.entered = state.evaluations - min(first, state.evaluations)
         self.due = state.evaluations + state.popsize
+        self.stepped = state.evaluations
 
     def own(self, state: State) -> int:
         """Samples of the phase."""
@@ -37,7 +39,7 @@ class Refinement:
 
     def postpone(self, state: State) -> None:
         """The next model is due when there are some more rows."""
-        more = int(tuning.MORE_ROWS * self.own(state))
+        more = int(tuning.MORE_ROWS * min(self.own(state), self.used or state.evaluations))
         self.due = state.evaluations + max(more, _least_wait(state))
 
     def decide(self, state: State, value_noise: ValueNoise) -> Decisions:
@@ -53,19 +55,24 @@ class Refinement:
         claim = smoothed(state, model, advice.move, z, f)
         self.promise = float(-model.g @ advice.move)
         self.stepped = state.evaluations
-        self._look_ahead(state, advice, own)
+        self.used = model.n
         step = Step(model, advice, claim)
-        return (step, End(RESOLVED)) if _settled(state, advice, claim, own) else (step,)
+        self._look_ahead(state, step, own)
+        suffice = not model.crossed and model.r2 > tuning.AXES_SUFFICE
+        done = _settled(state, advice, claim, own, suffice)
+        return (step, End(RESOLVED)) if done else (step,)
 
-    def _look_ahead(self, state: State, advice: newton.Advice, own: int) -> None:
+    def _look_ahead(self, state: State, step: Step, own: int) -> None:
         """After a significant step, fits a model soon again, without samples from before it."""
-        if not advice.signal > tuning.CLEAR_SIGNAL:
+        if not step.advice.signal > tuning.CLEAR_SIGNAL:
             return
-        self.due = state.evaluations + _least_wait(state)
-        if advice.length > 1:
+        p = richest(state.coords.dim)
+        rarely = step.model.crossed and p > tuning.LARGEST_FULL_MODEL
+        self.due = state.evaluations + (p // tuning.WAIT_MANY if rarely else _least_wait(state))
+        if step.advice.length > 1:
             # the older half of the samples is stale, as the mean has moved; keep the newer half, in
             # case the step was a false alarm
-            least = tuning.REMEMBERED_PER_FEATURE * features_of(state.coords.dim)
+            least = tuning.REMEMBERED_PER_FEATURE * p
             self.entered = max(self.entered, state.evaluations - max(least, own // 2))
 
 
@@ -76,13 +83,16 @@ def _least_wait(state: State) -> int:
     return max(state.popsize, p // (tuning.WAIT_FEW if few else tuning.WAIT_MANY))
 
 
-def _settled(state: State, advice: newton.Advice, claim: Claim, own: int) -> bool:
+def _settled(
+    state: State, advice: newton.Advice, claim: Claim, own: int, suffice: bool = False
+) -> bool:
     """Whether steps are below what the noise resolves.
 
     A poor model may miss what is left to gain: the error of F must also be small beside the cost of
-    the noise.
+    the noise, and there must be rows for the richest model, unless the axes suffice.
     """
-    p = features_of(state.coords.dim)
+    dim = state.coords.dim
+    p = axis_features(dim) if suffice else richest(dim)
     rough = claim.error > tuning.SURE_SHARE * abs(claim.noise_cost)
     unsure = state.coords.noisy and rough and own < tuning.UNSURE_PER_FEATURE * p
     short = advice.length < tuning.SETTLED_LENGTH or advice.signal < tuning.CLEAR_SIGNAL

@@ -4,12 +4,14 @@ import numpy as np
 
 from phenes.adaptive.model.features import (
     axis_features,
+    crosses,
     dear,
     design,
     features_of,
     full_features,
     higher,
     pairs,
+    richest,
 )
 
 
@@ -37,4 +39,13 @@ def test_the_number_of_features_is_bounded():
     assert features_of(44) == axis_features(44)
     assert not dear(26)
     assert dear(27)
-    assert not dear(44)  # few features again
+    assert dear(44)
+
+
+def test_products_are_fitted_as_rows_allow_up_to_the_largest_matrix():
+    assert richest(200) == full_features(200)
+    assert richest(201) == axis_features(201)
+    assert not crosses(100, 5923)  # 1.15 * 5151
+    assert crosses(100, 5924)
+    assert not crosses(201, 10**9)
+    assert not crosses(1, 10**9)

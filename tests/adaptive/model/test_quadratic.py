@@ -3,7 +3,7 @@
 import numpy as np
 
 from phenes.adaptive.model.quadratic import enrich, fit
-from tests.adaptive.problems import spd
+from tests.adaptive.problems import ellipsoid, spd
 
 
 def test_the_model_of_a_quadratic_is_exact():
@@ -79,3 +79,38 @@ def test_a_richer_model_needs_its_rows_and_has_to_explain_more():
     better = enrich(z, z[:, 0] ** 3, plain)
     assert better.residual < 0.1 * plain.residual
     assert better.features > plain.features
+
+
+def test_curvature_is_along_the_axes_that_explain_more():
+    """16 rows in 4 coordinates have no products: only the right axes make the model exact."""
+    rng = np.random.default_rng(0)
+    axes = np.linalg.qr(rng.standard_normal((4, 4)))[0]
+    z = rng.standard_normal((16, 4))
+    f = (z @ axes) ** 2 @ np.arange(1.0, 5)
+    turned, plain = fit(z, f, axes=axes), fit(z, f)
+    assert turned.turn is axes
+    assert not turned.crossed
+    assert turned.residual < 1e-5 < plain.residual
+    assert np.allclose(turned.h, 2 * np.arange(1.0, 5), atol=1e-4)
+    assert fit(z, z**2 @ np.arange(1.0, 5), axes=axes).turn is None
+
+
+def test_products_of_many_coordinates_grow_with_the_rows():
+    """30 coordinates have 496 features: with 300 rows a model knows more than with the axes alone,
+    with 520 it fits all of them by steps, with 600 directly."""
+    rng = np.random.default_rng(0)
+    _, f = ellipsoid(30, 10, seed=1)
+    z = rng.standard_normal((600, 30))
+    values = f(z)
+    axes, some, all_of_them = (
+        fit(z, values, crossed=False),
+        fit(z[:300], values[:300]),
+        fit(z, values),
+    )
+    assert not axes.crossed
+    assert some.crossed
+    assert some.residual < 0.8 * axes.residual
+    assert some.features == axes.features
+    assert all_of_them.features == 496
+    assert all_of_them.residual < 1e-4
+    assert some.explains(z[300:], values[300:]) > axes.explains(z[300:], values[300:])

@@ -23,6 +23,7 @@ def test_the_newest_samples_of_the_search_are_the_first_of_the_phase():
     policy.begin(state)
     assert policy.entered == 100 - 2 * 10
     assert policy.due == 100 + state.popsize
+    assert policy.stepped == 100  # values from before do not judge the step that led here
     policy.begin(refining(np.ones(3), n=5))
     assert policy.entered == 0
 
@@ -34,6 +35,13 @@ def test_the_next_model_is_due_after_a_third_more_rows(dim, own, wait):
     policy = Refinement(entered=500 - own)
     policy.postpone(state)
     assert policy.due == 500 + wait
+
+
+def test_in_many_dimensions_the_next_model_waits_for_the_rows_that_the_last_one_had():
+    state = refining(np.ones(30), n=5000)
+    policy = Refinement(used=1000)
+    policy.postpone(state)
+    assert policy.due == 5000 + 300
 
 
 def test_a_step_leads_to_the_optimum_of_the_smoothed_function():

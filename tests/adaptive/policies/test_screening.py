@@ -150,6 +150,8 @@ def test_screening_saves_evaluations(sigma):
         return search.evaluations
 
     seeds = range(5)
-    with_it = np.median([needed(seed, frozenset()) for seed in seeds])
-    without_it = np.median([needed(seed, frozenset({"screening"})) for seed in seeds])
+    # Newton steps alone gain as much on this function: they are left out of both
+    alone = frozenset({"early_newton"})
+    with_it = np.median([needed(seed, alone) for seed in seeds])
+    without_it = np.median([needed(seed, alone | {"screening"}) for seed in seeds])
     assert without_it > 1.2 * with_it
