@@ -1,5 +1,6 @@
 """The law of x around one theta, in coordinates in which its covariance is the identity."""
 
+import functools
 from dataclasses import dataclass
 
 import numpy as np
@@ -97,8 +98,17 @@ def gaussian_law(
 ) -> Law:
     """x ~ N(theta + bias, cov), cov [d] or [d, d]; scale [d]: units without noise."""
     whiten, noisy = _whitening(cov, scale)
-    z = np.random.default_rng(theta.size).standard_normal((SIMULATED, theta.size)) * noisy
+    z = _simulated(theta.size)
+    z = z if noisy.all() else z * noisy
     return Law(theta, theta + bias, whiten, noisy, z, True, rests_on)
+
+
+@functools.lru_cache(maxsize=2)
+def _simulated(dim: int) -> FloatArray:
+    """Standard normal rows, always the same, kept for the next theta."""
+    z = np.random.default_rng(dim).standard_normal((SIMULATED, dim))
+    z.flags.writeable = False
+    return z
 
 
 def sampled_law(theta: FloatArray, x: FloatArray, scale: FloatArray) -> Law:

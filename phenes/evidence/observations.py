@@ -54,6 +54,8 @@ class Observations:
         self.lowest, self.highest = np.inf, -np.inf  # finite values ever seen
         self._judged, self._walled = -1, True
         self.placed = False  # failures depend on theta: one had significantly more than others
+        self._by_value: dict[float, int] = {}  # value -> hash of the first theta that had it
+        self._compared, self._tied = 0, False  # rows ever added that `tied` has looked at
 
     def add(self, theta: FloatArray, x: FloatArray, point: FloatArray, f: FloatArray) -> None:
         """Add rows.
@@ -122,7 +124,11 @@ class Observations:
         -------
         ndarray of bool, shape (n,)
         """
-        return np.all(self.theta == theta, axis=1)
+        # one coordinate rules out nearly all rows
+        own = self._theta[: self.count, 0] == theta[0]
+        rows = np.flatnonzero(own)
+        own[rows] = np.all(self._theta[rows] == theta, axis=1)
+        return own
 
     def price(self, early: int) -> float:
         """What a failure counts as: twice the worst of the first `early` rows less their median.
@@ -139,7 +145,7 @@ class Observations:
         float
             NaN if nothing finite was seen.
         """
-        first = self.f[:early]
+        first = np.clip(self._f[: min(early, self.count)], -HUGE, HUGE)
         finite = first[np.isfinite(first)]
         if not finite.size:
             finite = self.f[np.isfinite(self.f)]
@@ -149,6 +155,21 @@ class Observations:
     def flat(self) -> bool:
         """Whether all finite values that were ever seen are equal."""
         return not self.lowest < self.highest
+
+    @property
+    def tied(self) -> bool:
+        """Whether two different theta have the same finite value."""
+        total = self.count + self.dropped
+        for k in range(max(self._compared - self.dropped, 0), self.count):
+            value = float(self._f[k])
+            if self._tied or np.isnan(value):
+                continue
+            here = hash(self._theta[k].tobytes())
+            self._tied = self._by_value.setdefault(value, here) != here
+        self._compared = total
+        if self._tied:
+            self._by_value.clear()
+        return self._tied
 
     @property
     def walled(self) -> bool:

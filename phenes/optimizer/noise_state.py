@@ -55,7 +55,9 @@ class NoiseState:
 
     def points(self, theta: FloatArray, x: FloatArray) -> FloatArray:
         """x in the coordinates of theta, unmeasured coordinates at their expectation."""
-        self._patterns |= {row.tobytes() for row in np.unique(np.isnan(x), axis=0)}
+        missing = np.isnan(x)
+        rows = np.unique(missing, axis=0) if missing.any() else missing[:1]
+        self._patterns |= {row.tobytes() for row in rows}
         full, _ = self.model.fill(theta, x)
         return self.model.pull(full, theta)
 

@@ -148,11 +148,7 @@ class Trust:
 
     def _ties(self) -> bool:
         """Whether different theta have equal values, while not all values are equal."""
-        f = self.seen.f
-        finite = np.isfinite(f)
-        return not self.seen.flat and np.unique(f[finite]).size < len(
-            np.unique(self.seen.theta[finite], axis=0)
-        )
+        return not self.seen.flat and self.seen.tied
 
     def law(self, theta: FloatArray) -> Law:
         key = theta.tobytes()
