@@ -74,11 +74,11 @@ def _floored(fit: Fit, edge: float) -> np.ndarray:
 def common_curvature(fit: Fit, edge: float) -> float:
     """The median of the curvatures that are not clear one by one, if it is; else 0.
 
-    In many dimensions a median is known long before its terms. In few, those of an ill-conditioned
-    f have nothing in common.
+    In many dimensions a median is known long before its terms. Along axes that are not those of f
+    curvatures are averages of its own and much alike; those of a model with products are not.
     """
     unclear = fit.h[fit.h <= tuning.CLEAR_CURVATURE * edge]
-    if unclear.size == 0 or not dear(fit.h.size):
+    if unclear.size == 0 or fit.crossed or not dear(fit.h.size):
         return 0.0
     median = float(np.median(unclear))
     error = fit.residual * math.sqrt(math.pi / (fit.n * unclear.size))

@@ -6,9 +6,9 @@ import numpy as np
 
 from phenes.adaptive import newton, tuning
 from phenes.adaptive.bounds import confine
-from phenes.adaptive.estimate import model_of, noise_along
-from phenes.adaptive.model.features import axis_features, dear, features_of, richest
-from phenes.adaptive.model.quadratic import Fit
+from phenes.adaptive.estimate import horizon, model_of, noise_along, rows
+from phenes.adaptive.model.features import axis_features, crosses, dear, features_of, richest
+from phenes.adaptive.model.quadratic import Fit, fit
 from phenes.adaptive.phases import Decisions, Step
 from phenes.adaptive.state import State
 
@@ -52,16 +52,17 @@ class EarlyNewton:
         model = model_of(state, newest, crossed=False)
         enough = model is not None and model.r2 > tuning.AXES_SUFFICE
         dim = state.coords.dim
-        if state.evaluations < self.full_due or enough or dim > tuning.LARGEST_MATRIX:
+        if state.evaluations < self.full_due or enough or not crosses(dim, state.archive.count):
             return model
-        full = model_of(state, tuning.ROWS_PER_FEATURE * richest(dim))
+        p = richest(dim)
+        z, f = rows(state, tuning.ROWS_PER_FEATURE * p, horizon(dim))
+        # fewer rows than products serve at the noise floor only: on the way, where the axes of an
+        # ill-conditioned f are still to be found, they mislead
+        full = fit(z, f, axes=state.marginal.straight) if crosses(dim, f.size) else None
         if full is None:
             return model
         self.failures = self.failures + 1 if full.r2 < tuning.STEP_R2 else 0
-        p = richest(dim)
-        all_of_it = full.features == p
-        wait = tuning.ROWS_PER_FEATURE * p if all_of_it else tuning.MORE_ROWS * state.evaluations
-        self.full_due = state.evaluations + int(wait) * max(1, self.failures)
+        self.full_due = state.evaluations + tuning.ROWS_PER_FEATURE * p * max(1, self.failures)
         return full if model is None or full.r2 > model.r2 else model
 
     def decide(self, state: State, model: Fit | None) -> Decisions:

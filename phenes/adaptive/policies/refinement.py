@@ -67,8 +67,10 @@ class Refinement:
         if not step.advice.signal > tuning.CLEAR_SIGNAL:
             return
         p = richest(state.coords.dim)
+        # products of many coordinates take long to fit: not before there are more rows for them
         rarely = step.model.crossed and p > tuning.LARGEST_FULL_MODEL
-        self.due = state.evaluations + (p // tuning.WAIT_MANY if rarely else _least_wait(state))
+        more = int(tuning.MORE_ROWS * self.used) if rarely else 0
+        self.due = state.evaluations + max(more, _least_wait(state))
         if step.advice.length > 1:
             # the older half of the samples is stale, as the mean has moved; keep the newer half, in
             # case the step was a false alarm
