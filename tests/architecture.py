@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 # Lowest first: a room imports from rows before its own, never from its own or a later one.
 LAYERS = (
-    ("_version", "_extras", "_cores", "_jax", "_threads", "_trees", "_validate", "batch"),
+    ("_version", "_extras", "_cores", "_files", "_jax", "_threads", "_trees", "_validate", "batch"),
     ("_arrays", "_random", "_batching", "protocols", "special", "triangular"),
     ("_population", "covariance", "metric", "weightings"),
     ("laws",),

@@ -5,6 +5,7 @@ or in two halves around it.
 """
 
 import dataclasses
+import itertools
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
@@ -17,17 +18,25 @@ import optax
 from jax.typing import DTypeLike
 from jaxtyping import Array, ArrayLike, Float, Int, PRNGKeyArray
 
-from phenes import metric
+from phenes import _validate, metric
 from phenes.batch import Batch
 from phenes.protocols import Tree
 from phenes.rl import rollouts
 from phenes.rl.curve import Curve, Report
 from phenes.rl.policies import MLP, GaussianHead, Normaliser, Policy, from_network, head_for
+from phenes.rl.policies.heads import Head
 from phenes.rl.policies.policy import Network
 from phenes.rl.problems import Advanced, scanned
 from phenes.rl.problems.settings import Settings
 from phenes.rl.rollouts.backends import Rollouts, Workers
-from phenes.rl.rollouts.spaces import Action, Observation, Options, Spaces, flattener
+from phenes.rl.rollouts.spaces import (
+    LARGEST,
+    Action,
+    Observation,
+    Options,
+    Spaces,
+    flattener,
+)
 from phenes.rl.rollouts.trajectory import Trajectory, length, total
 from phenes.rl.trajectories import ByTrajectory, Genotype, Trajectories
 from phenes.rl.trajectories.selection import Measured
@@ -224,34 +233,76 @@ class NetworkPolicy:
         return {"spaces": {**self.spaces._asdict(), **bounds}}
 
 
-def restored(
-    described: dict[str, Any],
-    about: dict[str, Any],
-    arrays: dict[str, np.ndarray],
-    network: Network | None,
-    path: str | Path,
-) -> NetworkPolicy:
-    """The policy of `arrays` and `described`. network: one that the user supplied."""
-    given = described["spaces"]
-    spaces = Spaces(**{**given, **{name: _bounds(given[name]) for name in ("low", "high")}})
-    hidden = about["settings"]["hidden"]
-    if network is None and hidden is None:
+class Kept(NamedTuple):
+    """What the file of a policy says of it; hidden: None for a network of the user's own."""
+
+    spaces: Spaces
+    head: Head
+    scale: Normaliser | None
+    theta: Float[np.ndarray, " d"]
+    hidden: tuple[int, ...] | None
+
+
+def kept(described: dict[str, Any], about: dict[str, Any], arrays: dict[str, np.ndarray]) -> Kept:
+    """What `described` and `arrays` say, checked: sizes before anything of their size is made."""
+    spaces = _spaces(described["spaces"])
+    head = head_for(spaces, about["settings"]["action_noise"] or 1.0)
+    theta, hidden = arrays["theta"], about["settings"]["hidden"]
+    if hidden is not None:
+        if not isinstance(hidden, list | tuple):
+            raise ValueError(f"hidden must be widths of layers, got {hidden!r}")
+        hidden = tuple(_validate.count("hidden", width) for width in hidden)
+        widths = (spaces.obs_dim, *hidden, head.outputs)
+        size = sum((a + 1) * b for a, b in itertools.pairwise(widths))
+        _validate.shape("theta", theta, (size,), f"layers of {widths}")
+    _check_numbers("theta", theta)
+    return Kept(spaces, head, _scale(arrays, spaces.obs_dim), theta, hidden)
+
+
+def restored(kept: Kept, network: Network | None, path: str | Path) -> NetworkPolicy:
+    """The policy of what the file at `path` holds. network: one that the user supplied."""
+    if network is None and kept.hidden is None:
         raise ValueError(
             f"{path} was trained with a network of your own: give it to load as network"
         )
-    head = head_for(spaces, about["settings"]["action_noise"] or 1.0)
-    scale = None
-    if "scale.mean" in arrays:
-        names = ("count", "mean", "var")
-        scale = Normaliser(*(jnp.asarray(arrays[f"scale.{name}"]) for name in names))
     if network is None:
-        network = MLP(jax.random.key(0), spaces.obs_dim, head.outputs, hidden)
-    policy, theta = from_network(network, head, scale)
-    if theta.size != arrays["theta"].size:
+        assert kept.hidden is not None
+        network = MLP(jax.random.key(0), kept.spaces.obs_dim, kept.head.outputs, kept.hidden)
+    policy, theta = from_network(network, kept.head, kept.scale)
+    if theta.size != kept.theta.size:
         raise ValueError(
-            f"network must have the {arrays['theta'].size} parameters of {path}, got {theta.size}"
+            f"network must have the {kept.theta.size} parameters of {path}, got {theta.size}"
         )
-    return NetworkPolicy(policy, arrays["theta"], spaces)
+    return NetworkPolicy(policy, kept.theta, kept.spaces)
+
+
+def _spaces(given: dict[str, Any]) -> Spaces:
+    low, high = (_bounds(given[name]) for name in ("low", "high"))
+    spaces = Spaces(**{**given, "low": low, "high": high})
+    _validate.count("obs_dim", spaces.obs_dim)
+    if spaces.obs_dim > LARGEST:
+        raise ValueError(f"obs_dim must be at most {LARGEST}, got {spaces.obs_dim}")
+    _validate.count("limit", spaces.limit)
+    if spaces.n is None and (low is None or high is None or low.shape != high.shape):
+        raise ValueError("low must be a bound of each action and high another where n is None")
+    return spaces
+
+
+def _scale(arrays: dict[str, np.ndarray], obs_dim: int) -> Normaliser | None:
+    if "scale.mean" not in arrays:
+        return None
+    shapes = {"count": (), "mean": (obs_dim,), "var": (obs_dim,)}
+    for name, shape in shapes.items():
+        _validate.shape(f"scale.{name}", arrays[f"scale.{name}"], shape, "obs_dim")
+        _check_numbers(f"scale.{name}", arrays[f"scale.{name}"])
+    _validate.signs("scale.var", arrays["scale.var"], strict=False)
+    return Normaliser(*(jnp.asarray(arrays[f"scale.{name}"]) for name in shapes))
+
+
+def _check_numbers(name: str, array: np.ndarray) -> None:
+    if array.dtype.kind != "f" or array.ndim > 1:
+        raise ValueError(f"{name} must be a vector of real numbers, got {array.dtype}")
+    _validate.finite(name, array)
 
 
 def totals(

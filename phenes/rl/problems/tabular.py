@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from phenes import _validate
 from phenes.rl.curve import Curve, Report
 from phenes.rl.problems import Advanced, scanned
 from phenes.rl.rollouts.backends import Workers
@@ -105,8 +106,21 @@ class TablePolicy:
 
 
 def restored(described: dict[str, Any], arrays: dict[str, np.ndarray]) -> TablePolicy:
-    """The policy of `arrays` and `described`."""
-    return TablePolicy(arrays["probabilities"], Score(**described["score"]))
+    """The policy of `arrays` and `described`, checked."""
+    score, probabilities = Score(**described["score"]), arrays["probabilities"]
+    _validate.count("limit", score.limit)
+    for name in ("greedy", "stochastic", "optimum", "start"):
+        _validate.number(name, getattr(score, name))
+    if probabilities.ndim != 2 or probabilities.dtype.kind != "f":
+        raise ValueError(
+            "probabilities must have a row of real numbers for each state, got shape"
+            f" {probabilities.shape} and type {probabilities.dtype}"
+        )
+    _validate.finite("probabilities", probabilities)
+    _validate.signs("probabilities", probabilities, strict=False)
+    if not np.allclose(probabilities.sum(axis=1), 1.0, atol=1e-4):  # single precision
+        raise ValueError("probabilities must sum to one in each state")
+    return TablePolicy(probabilities, score)
 
 
 def refuse_workers(name: str, workers: Workers) -> None:

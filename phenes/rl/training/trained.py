@@ -1,7 +1,5 @@
 """What comes out of `train`: a policy that acts, is evaluated, and is kept as data."""
 
-import json
-import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,13 +16,11 @@ from phenes.rl.problems import network as networks
 from phenes.rl.problems.tabular import Score
 from phenes.rl.rollouts.backends import Workers
 from phenes.rl.rollouts.spaces import Action, Observation, Options, Spaces, make, to_space
+from phenes.rl.training import policy_file
 
 if TYPE_CHECKING:
     from gymnasium import Env
 
-FORMAT = "phenes policy 2"
-# files that were saved before 2: of networks, and of tables
-NETWORK_1, TABLE_1 = "phenes policy 1", "phenes tabular policy 1"
 SLOWEST, FASTEST = 10, 50  # frames per second; viewers of GIFs do not go faster than 50
 
 
@@ -215,30 +211,28 @@ class Trained:
         Parameters
         ----------
         path : str or Path
-            The file, which is replaced if it is there.
+            The file, which is replaced if it is there; if writing fails it is what it was.
 
         Returns
         -------
         Path
             The file.
         """
-        text = json.dumps(
-            {
-                "format": FORMAT,
-                "kind": self.kind,
-                "about": dict(self.about),
-                "readout": self.readout.described(),
-            },
-            default=float,
+        policy_file.write(
+            path,
+            self.kind,
+            self.about,
+            self.readout.described(),
+            self.readout.arrays(),
+            self.curve,
         )
-        curve = {f"curve.{name}": column for name, column in self.curve._asdict().items()}
-        with Path(path).open("wb") as file:
-            np.savez_compressed(file, about=text, **self.readout.arrays(), **curve)  # pyright: ignore[reportArgumentType]
         return Path(path)
 
     @classmethod
-    def load(cls, path: str | Path, network: Network | None = None) -> "Trained":
-        """Open a policy that was saved.
+    def load(
+        cls, path: str | Path, network: Network | None = None, env: str | None = None
+    ) -> "Trained":
+        """Open a policy that was saved. A file holds data only, and has no module imported.
 
         Parameters
         ----------
@@ -246,6 +240,9 @@ class Trained:
             The file.
         network : equinox.Module, optional
             For a policy that was trained with a network of your own: a module of the same kind.
+        env : str, optional
+            The id of the environment, instead of the one in the file. An id with a module, such as
+            "module:Id-v0", is imported by Gymnasium and has to be given here.
 
         Returns
         -------
@@ -255,21 +252,16 @@ class Trained:
         Raises
         ------
         ValueError
-            If the file is no policy, or the network is not of its kind.
+            If the file is no policy or damaged, names a module, or the network is not of its kind.
         """
-        try:
-            with np.load(path, allow_pickle=False) as file:
-                saved = json.loads(str(file["about"]))
-                arrays = {name: file[name] for name in file.files if name != "about"}
-            saved = _of_this_format(saved, arrays)
-            curve = Curve(**{name: arrays[f"curve.{name}"] for name in Curve._fields})
-            about, described = saved["about"], saved["readout"]
-            if saved["kind"] == "table":
-                return cls(tabular.restored(described, arrays), curve, about)
-        except (KeyError, EOFError, ValueError, TypeError, zipfile.BadZipFile) as error:
-            raise ValueError(f"{path} is not a policy that was saved by phenes: {error}") from error
-        readout = networks.restored(described, about, arrays, network, path)
-        return cls(readout, curve, about)
+        if env is not None and not isinstance(env, str):
+            raise ValueError(f"env must be the id of an environment, got {env!r}")
+        with policy_file.opened(path) as file:
+            saved = policy_file.read(file, env)
+            if saved.kind == "table":
+                return cls(tabular.restored(saved.readout, saved.arrays), saved.curve, saved.about)
+            kept = networks.kept(saved.readout, saved.about, saved.arrays)
+        return cls(networks.restored(kept, network, path), saved.curve, saved.about)
 
     def _table(self) -> tabular.TablePolicy:
         if self.kind != "table":
@@ -288,28 +280,3 @@ def _picture(env: "Env") -> np.ndarray:
         name = env.spec.id if env.spec else type(env).__name__
         raise ValueError(f"{name} does not render pictures")
     return frame
-
-
-def _of_this_format(saved: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[str, Any]:
-    """What older versions saved, as it is saved now."""
-    if saved["format"] == FORMAT:
-        return saved
-    if saved["format"] == NETWORK_1:
-        about = {"kind": "network", **saved["about"]}
-        return {"kind": "network", "about": about, "readout": {"spaces": saved["spaces"]}}
-    if saved["format"] != TABLE_1:
-        raise ValueError(f"its format is {saved['format']!r}")
-    values, means = arrays["curve"], arrays["population"]
-    n = values.size
-    unknown, none = np.full(n, np.nan), np.zeros(n, np.int64)
-    steps = np.diff(np.linspace(0, saved["steps"], n + 1).round()).astype(np.int64)
-    seconds = np.linspace(0, saved["seconds"], n + 1)[1:]
-    columns = (means, unknown, steps, none, none, unknown, unknown, seconds, 1 + np.arange(n))
-    arrays |= {
-        f"curve.{name}": column
-        for name, column in zip(Curve._fields, (*columns, values), strict=True)
-    }
-    about = {name: saved[name] for name in ("name", "options", "seed", "seconds")}
-    about |= {"kind": "table", "popsize": saved["episodes"] // max(n, 1), "target": None}
-    about |= {"solved": False, "value": saved["score"]["greedy"], "settings": {}}
-    return {"kind": "table", "about": about, "readout": {"score": saved["score"]}}

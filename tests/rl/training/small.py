@@ -1,5 +1,7 @@
 """Short trainings. All of them use the same compiled program: settings are compared by value."""
 
+import json
+
 import jax
 import numpy as np
 import pytest
@@ -45,3 +47,14 @@ def same(a, b):
         np.testing.assert_array_equal(array, b.readout.arrays()[name])
     for name in CURVE:
         np.testing.assert_array_equal(getattr(a.curve, name), getattr(b.curve, name))
+
+
+def resaved(path, change):
+    """The file at `path` with other contents."""
+    with np.load(path, allow_pickle=False) as file:
+        arrays = {name: file[name] for name in file.files}
+    about = json.loads(str(arrays.pop("about")))
+    about, arrays = change(about, arrays)
+    with path.open("wb") as file:
+        np.savez_compressed(file, about=json.dumps(about), **arrays)
+    return path

@@ -84,6 +84,23 @@ def test_other_settings_are_refused_and_begin_anew_without_resume(network, tmp_p
     assert names == ["train CartPole-v1", "train CartPole-v1", "train FrozenLake-v1"]
 
 
+def test_two_trainings_do_not_write_one_run(network, tmp_path):
+    """The second is told so while the first goes on, and adds nothing to its run."""
+    file, refused = tmp_path / "c", []
+
+    def meanwhile(done, total, curve):
+        if done == 5:
+            with pytest.raises(ValueError, match=r"run 1 .* is being written by process") as said:
+                short(seed=3, checkpoint=file)
+            refused.append(said)
+
+    same(network, short(seed=3, checkpoint=file, progress=meanwhile))
+    assert len(refused) == 1
+    with Store(file) as store:
+        assert [(run.id, run.status) for run in store.runs()] == [(1, "done")]
+        assert sorted(store[1].keys()) == ["00000005", "00000010", "state"]
+
+
 def test_another_precision_is_refused(tmp_path):
     import jax
 

@@ -11,8 +11,8 @@ import pytest
 import phenes
 from phenes.rl import tabular
 from phenes.rl.policies import MLP
-from phenes.rl.training.trained import NETWORK_1, TABLE_1
-from tests.rl.training.small import as_optax_needs_it, same, short, table  # noqa: F401
+from phenes.rl.training.policy_file import NETWORK_1, TABLE_1
+from tests.rl.training.small import as_optax_needs_it, resaved, same, short, table  # noqa: F401
 
 
 @pytest.fixture(scope="module")
@@ -110,17 +110,6 @@ def test_networks_of_the_users_own(tmp_path):
     with pytest.raises(ValueError, match="must have the 16 parameters"):
         phenes.rl.load(path, MLP(jax.random.key(0), 4, 2, ()))
     np.testing.assert_array_equal(phenes.rl.load(path, Own(jnp.ones((2, 8)))).theta, out.theta)
-
-
-def resaved(path, change):
-    """The file at `path` with other contents."""
-    with np.load(path, allow_pickle=False) as file:
-        arrays = {name: file[name] for name in file.files}
-    about = json.loads(str(arrays.pop("about")))
-    about, arrays = change(about, arrays)
-    with path.open("wb") as file:
-        np.savez_compressed(file, about=json.dumps(about), **arrays)
-    return path
 
 
 def test_networks_that_were_saved_before_are_loaded(network, tmp_path):

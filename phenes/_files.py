@@ -1,0 +1,68 @@
+"""Files that are there whole or not at all, and arrays of files from elsewhere."""
+
+import contextlib
+import os
+import uuid
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.lib import format as npy
+
+NPY = ".npy"  # how members of an npz file end
+HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+
+
+@contextlib.contextmanager
+def replaced(path: str | Path) -> Iterator[IO[bytes]]:
+    """A file to write, which takes the place of `path` when all of it is on disk.
+
+    Until then, and if anything fails, `path` is what it was. Two that write at once do not mix:
+    each has a file of its own, and the last to finish stays.
+    """
+    path = Path(path).resolve()  # what a link points to is replaced, not the link
+    temporary = path.with_name(f".{path.name}-{uuid.uuid4().hex}")
+    try:
+        with temporary.open("xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def load_arrays(file: IO[bytes], largest: int) -> dict[str, np.ndarray]:
+    """Arrays of an open npz file, never objects; at most `largest` bytes.
+
+    Sizes are compared before memory is taken: a small file can unpack to a large one, and a header
+    can speak of more than follows. A damaged file raises whatever its reader does.
+    """
+    with zipfile.ZipFile(file) as packed:
+        members = packed.infolist()
+        total = sum(member.file_size for member in members)
+        if total > largest:
+            raise ValueError(f"it unpacks to {total} bytes, more than the {largest} it may have")
+        for member in members:
+            _check_size(packed, member)
+    file.seek(0)
+    with np.load(file, allow_pickle=False) as arrays:
+        return {name: arrays[name] for name in arrays.files}
+
+
+def _check_size(packed: zipfile.ZipFile, member: zipfile.ZipInfo) -> None:
+    name = member.filename.removesuffix(NPY)
+    with packed.open(member) as content:
+        read_header: Any = HEADERS.get(npy.read_magic(content))
+        if read_header is None:
+            raise ValueError(f"{name} is in a format of arrays that is not read here")
+        shape, _, dtype = read_header(content)
+        there = member.file_size - content.tell()
+    said = dtype.itemsize
+    for length in shape:  # as integers of Python, which do not overflow
+        said *= length
+    if said != there:
+        raise ValueError(f"{name} is said to have {said} bytes, of which {there} are there")
