@@ -6,6 +6,7 @@ Whole numbers and real numbers may be Python's, NumPy's or arrays without axes, 
 number; True, text, NaN, infinity and classes are none of these.
 """
 
+import inspect
 from collections.abc import Callable, Iterable
 from pathlib import PurePath
 from typing import Any, Protocol, TypeVar
@@ -158,6 +159,21 @@ def function(name: str, value: Called, example: str) -> Called:
     if not callable(value) or isinstance(value, type):
         raise ValueError(f"{name} must be a function such as {example}, got {quote(value)}")
     return value
+
+
+def takes(name: str, value: Callable[..., Any], arguments: str, hint: str = "") -> None:
+    """Refuse a function that cannot be called with these arguments, such as "p, q, batch, w"."""
+    try:
+        signature = inspect.signature(value)
+    except (TypeError, ValueError):  # not every callable of C says what it takes
+        return
+    try:
+        signature.bind(*arguments.split(", "))
+    except TypeError:
+        own = getattr(value, "__name__", type(value).__name__)
+        raise ValueError(
+            f"{name} must be a function of ({arguments}), got {own}{signature}{hint}"
+        ) from None
 
 
 def instance(name: str, value: Any, attributes: Iterable[str], example: str) -> Any:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from phenes import _validate
 from phenes._population import realise
-from phenes._trees import joined, split_arrays, stack, take
+from phenes._trees import differs, joined, split_arrays, stack, take
 from phenes.batch import Batch
 from phenes.protocols import HasRepeats, InputLaw, SearchLaw, Tree
 from phenes.strategy import Info, State, Strategy, generation_keys
@@ -89,9 +89,19 @@ class OIU(eqx.Module):
         Returns
         -------
         array, shape [N] or [N, R]
+
+        Raises
+        ------
+        ValueError
+            If f does not return one number for each x.
         """
         each = jax.vmap(self.f)
-        return jax.vmap(each)(x) if self.axes == 2 else each(x)
+        values = jax.vmap(each)(x) if self.axes == 2 else each(x)
+        first = jax.tree.leaves(x)[0]
+        if not eqx.is_array(values) or values.shape != first.shape[: self.axes]:
+            got = jax.tree.map(lambda leaf: f"shape {leaf.shape[self.axes :]}", values)
+            raise ValueError(f"f must return one number for one x, got {got}")
+        return values
 
 
 def run(
@@ -129,7 +139,8 @@ def run(
     Raises
     ------
     ValueError
-        If steps is no positive integer.
+        If steps is no positive integer, q0 no search law, f returns no single number, or problem
+        and strategy have different p.
 
     Examples
     --------
@@ -140,7 +151,7 @@ def run(
     >>> info.f_best.shape
     (5,)
     """
-    _validate.count("steps", steps)
+    _check(problem, strategy, steps)
     first, static = split_arrays(_start(strategy, q0))
 
     def generation(carry: Tree, _: None) -> tuple[Tree, Tree]:
@@ -164,7 +175,7 @@ def run_host(
 ) -> tuple[State, Info]:
     """The loop of `run` with f called from Python, one x (a NumPy array) at a time.
 
-    An exception in f counts as a failed evaluation.
+    An exception in f counts as a failed evaluation, and so does what is no finite number.
 
     Parameters
     ----------
@@ -191,7 +202,10 @@ def run_host(
     Raises
     ------
     ValueError
-        If steps is no positive integer.
+        If steps is no positive integer, q0 no search law, f returns no single number, or problem
+        and strategy have different p.
+    RuntimeError
+        If every evaluation of the first generation fails.
 
     Examples
     --------
@@ -201,7 +215,7 @@ def run_host(
     >>> problem = phenes.OIU(p, lambda x: -float(sum(x**2)))
     >>> state, info = phenes.run_host(jax.random.key(0), problem, strategy, q, steps=5)
     """
-    _validate.count("steps", steps)
+    _check(problem, strategy, steps)
     ask: Callable[..., Batch] = eqx.filter_jit(strategy.ask)
     tell: Callable[..., tuple[State, Info]] = eqx.filter_jit(strategy.tell)
 
@@ -213,8 +227,10 @@ def run_host(
     infos: list[Info] = []
     for _ in range(steps):
         batch = realise(key, state.generation, ask(key, state))
-        f = jnp.asarray(_evaluate_here(problem, batch.x), jnp.result_type(float))
-        batch = batch._replace(f=f)
+        values, error = _evaluate_here(problem, batch.x)
+        if not infos and not np.any(np.isfinite(values)):
+            raise _nothing_worked(values, error) from error
+        batch = batch._replace(f=jnp.asarray(values, jnp.result_type(float)))
         state, info = tell(state, batch)
         infos.append(info)
         if callback and callback(state, batch, info):
@@ -222,21 +238,49 @@ def run_host(
     return state, stack(infos)
 
 
+def _check(problem: OIU, strategy: Strategy, steps: int) -> None:
+    _validate.count("steps", steps)
+    # other problems than OIU need no p
+    if isinstance(problem, OIU) and strategy.p is not None and differs(problem.p, strategy.p):
+        raise ValueError(
+            "p must be the same in OIU and es, got"
+            f" {_validate.quote(problem.p)} and {_validate.quote(strategy.p)}"
+        )
+
+
 def _start(strategy: Strategy, q0: SearchLaw | State) -> State:
     return q0 if isinstance(q0, State) else strategy.init(q0)
 
 
-def _evaluate_here(problem: OIU, x: Tree) -> NDArray[Any]:
+def _evaluate_here(problem: OIU, x: Tree) -> tuple[NDArray[Any], Exception | None]:
+    """The values, NaN where f failed, and the last exception."""
     here = jax.tree.map(np.asarray, x)
     shape: tuple[int, ...] = jax.tree.leaves(here)[0].shape[: problem.axes]
-    values = [_value(problem.f, take(here, i)) for i in np.ndindex(*shape)]
-    return np.array(values).reshape(shape)
+    values, error = np.full(shape, np.nan), None
+    for i in np.ndindex(*shape):
+        try:
+            value = problem.f(take(here, i))
+        except Exception as raised:
+            # an exception fails one evaluation, not the run: NaN ranks last in its generation and
+            # is counted in Info.failed
+            error = raised
+            continue
+        values[i] = _number(value)
+    return values, error
 
 
-def _value(f: Objective, x: Tree) -> float:
-    try:
-        return float(f(x))
-    except Exception:
-        # an exception fails one evaluation, not the run: NaN ranks last in its generation and is
-        # counted in Info.failed
+def _number(value: Any) -> float:
+    """What f returned; None is a failed evaluation, anything but a number a mistake."""
+    if value is None:
         return float("nan")
+    try:
+        return float(np.asarray(value, np.float64).reshape(()))
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"f must return one number for one x, got {_validate.quote(value)}"
+        ) from None
+
+
+def _nothing_worked(values: NDArray[Any], error: Exception | None) -> RuntimeError:
+    why = "it returned None, NaN or infinity" if error is None else repr(error)
+    return RuntimeError(f"f failed at all {values.size} points of the first generation: {why}")

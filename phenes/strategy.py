@@ -36,6 +36,8 @@ from phenes.protocols import (
     Weighting,
 )
 
+EXAMPLE = "phenes.search.IsotropicGaussian(jnp.zeros(2), 0.5)"  # of a search law
+SWAPPED = ": estimator comes before weighting"
 Schedule = Callable[[Int[Array, ""] | int], Array | float]
 Monitor = Callable[[Family, Family, Batch, Float[Array, " n"]], Tree]
 
@@ -74,7 +76,7 @@ class Info(NamedTuple):
     Parameters
     ----------
     f_mean : array, shape []
-        Mean of the finite values.
+        Mean of the finite values; NaN if there are none.
     f_best : array, shape []
         Largest value.
     failed : int array, shape []
@@ -108,7 +110,7 @@ class Info(NamedTuple):
 
 
 class Strategy(NamedTuple):
-    """Three functions, without a state of their own.
+    """Three functions, without a state of their own, and the law that they were made for.
 
     Parameters
     ----------
@@ -118,6 +120,8 @@ class Strategy(NamedTuple):
         (key, State) -> Batch with theta.
     tell : callable
         (State, Batch with theta, x and f) -> (State, Info).
+    p : InputLaw, optional
+        What the world does with an intention; `run` compares it with that of its problem.
 
     Examples
     --------
@@ -131,6 +135,7 @@ class Strategy(NamedTuple):
     init: Callable[[Family], State]
     ask: Callable[[PRNGKeyArray, State], Batch]
     tell: Callable[[State, Batch], tuple[State, Info]]
+    p: InputLaw | None = None
 
 
 class Keys(NamedTuple):
@@ -216,6 +221,7 @@ def es(
     schedule = _schedule(std)
 
     def init(q: SearchLaw) -> State:
+        _validate.instance("q0", q, ("draw", "push", "log_prob", "move"), EXAMPLE)
         q = _with_scheduled_std(schedule, q, 0)
         learner = None
         if isinstance(estimator, LearningEstimator):
@@ -244,7 +250,7 @@ def es(
         after = State(spread, optimiser_state, learner, generation)
         return after, _report(batch.f, w, projected, skipped, report)
 
-    return Strategy(init, ask, tell)
+    return Strategy(init, ask, tell, p)
 
 
 def _estimate(
@@ -276,7 +282,9 @@ def _check(
                 "estimator must have start(p, q, batch) and step(p, q, batch, w) -> (gradient,"
                 f" estimator) to learn, got {type(estimator).__name__} with observe only"
             )
+        _validate.takes("estimator", estimator, "p, q, batch, w", SWAPPED)
     _validate.function("weighting", weighting, "phenes.weightings.standardise")
+    _validate.takes("weighting", weighting, "f", SWAPPED)
     _validate.function("metric", metric, "phenes.metric.natural")
     if isinstance(optimiser, type) or not _is_optimiser(optimiser):
         raise ValueError(
@@ -335,10 +343,10 @@ def _finite_or_zero(direction: SearchLaw) -> tuple[SearchLaw, Int[Array, ""]]:
 
 def _report(f: Array, w: Array, projected: Array, skipped: Array, monitored: Tree) -> Info:
     finite = jnp.isfinite(f)
-    good = jnp.maximum(jnp.sum(finite, dtype=f.dtype), 1.0)
     total = jnp.sum(jnp.abs(w)) ** 2
     return Info(
-        f_mean=jnp.sum(jnp.where(finite, f, 0.0)) / good,
+        # 0/0 is NaN where everything failed
+        f_mean=jnp.sum(jnp.where(finite, f, 0.0)) / jnp.sum(finite, dtype=f.dtype),
         f_best=jnp.max(jnp.where(finite, f, -jnp.inf)),
         failed=jnp.sum(~finite, dtype=jnp.int32),
         effective=total / jnp.where(total > 0, jnp.sum(w**2), 1.0),

@@ -13,6 +13,7 @@ import pytest
 
 import phenes
 from phenes import diagnostics, estimators, inputs, metric, search, weightings
+from phenes._trees import differs
 from phenes.search.gaussian import project_psd
 
 NOISE = inputs.GaussianNoise(0.3)
@@ -269,6 +270,47 @@ def test_f_that_always_fails_leaves_everything_where_it_was(broken, key):
     state, info = broken(key, -np.inf)
     np.testing.assert_array_equal(state.q.mean, np.zeros(3))
     np.testing.assert_array_equal(info.failed, 40)
+    np.testing.assert_array_equal(info.f_mean, np.nan)
+    np.testing.assert_array_equal(info.f_best, -np.inf)
+
+
+@pytest.mark.parametrize(
+    ("returns", "said"),
+    [
+        (lambda: None, "it returned None, NaN or infinity"),
+        (lambda: np.inf, "it returned None, NaN or infinity"),
+        (lambda: 1 / 0, "ZeroDivisionError"),
+    ],
+    ids=["None", "inf", "raises"],
+)
+def test_a_host_whose_f_never_works_stops_after_the_first_generation(key, returns, said):
+    """And one that works once does not."""
+    calls, best = [], []
+
+    def f(x):
+        calls.append(x)
+        return 1.0 if len(calls) in best else returns()
+
+    go = lambda: phenes.run_host(key, phenes.OIU(NOISE, f), PAES, full(), 2)  # noqa: E731
+    with pytest.raises(RuntimeError, match=f"f failed at all 40 points .* {said}"):
+        go()
+    assert len(calls) == 40
+    calls, best = [], [7]
+    np.testing.assert_array_equal(go()[1].failed, [39, 40])
+
+
+def test_laws_that_were_written_alike_are_the_same():
+    """Two functions of one text are two objects; what is traced is not looked at."""
+    alike = [inputs.HeteroscedasticNoise(lambda theta: 0.1 + theta**2) for _ in range(2)]
+    assert not differs(*alike)
+    assert differs(alike[0], inputs.HeteroscedasticNoise)
+    noise = inputs.GaussianNoise
+    assert not differs(noise(0.1), noise(np.float64(0.1)))
+    assert differs(noise(0.1), noise([0.1, 0.1]))
+    assert differs(noise(0.1), noise(0.1, bias=np.ones(2)))
+    assert differs(inputs.Repeated(noise(0.1), 2), inputs.Repeated(noise(0.1), 3))
+    assert differs(inputs.Repeated(noise(0.1), 2), inputs.Repeated(noise(0.3), 2))
+    jax.eval_shape(lambda scale: jnp.asarray(differs(noise(scale), noise(0.1))), 0.1)
 
 
 def test_a_direction_that_is_not_finite_is_skipped_and_counted(key):

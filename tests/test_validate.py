@@ -199,6 +199,53 @@ CASES = {
     ),
     "f not a function": (lambda: phenes.OIU(P, 3), "f must be a function"),
     "p not a law": (lambda: phenes.OIU(0.1, jnp.sum), "p must have sample and log_prob"),
+    "estimator and weighting swapped": (
+        lambda: make(weightings.standardise, estimators.phenotype),
+        r"estimator must be a function of \(p, q, batch, w\), got standardise\(f.*\).*:"
+        " estimator comes before weighting",
+    ),
+    "an estimator twice": (
+        lambda: make(estimators.phenotype, estimators.phenotype),
+        r"weighting must be a function of \(f\), got phenotype\(p",
+    ),
+    "q0 not a law": (
+        lambda: run(q0=np.zeros(2)),
+        r"q0 must have draw and push and log_prob and move, such as phenes.search.* got array",
+    ),
+    "q0 an input law": (lambda: make().init(P), "q0 must have draw .* got GaussianNoise"),
+    "q0 a class": (lambda: make().init(search.Gaussian), "q0 must have draw .* got <class"),
+    "f a vector": (
+        lambda: run(problem=phenes.OIU(P, lambda x: x**2)),
+        r"f must return one number for one x, got shape \(2,\)",
+    ),
+    "f nothing": (
+        lambda: run(problem=phenes.OIU(P, lambda x: None)),
+        "f must return one number for one x, got None",
+    ),
+    "f a pair": (
+        lambda: run(problem=phenes.OIU(P, lambda x: (x[0], x))),
+        r"f must return one number for one x, got \('shape \(\)', 'shape \(2,\)'\)",
+    ),
+    "f a vector on the host": (
+        lambda: host(lambda x: x**2),
+        "f must return one number for one x, got array",
+    ),
+    "f text on the host": (
+        lambda: host(lambda x: "good"),
+        "f must return one number for one x, got 'good'",
+    ),
+    "another p": (
+        lambda: run(problem=phenes.OIU(inputs.GaussianNoise(0.2), jnp.sum)),
+        "p must be the same in OIU and es, got GaussianNoise.* and GaussianNoise",
+    ),
+    "p of another kind": (
+        lambda: run(problem=phenes.OIU(inputs.LaplaceNoise(0.1), jnp.sum)),
+        "p must be the same in OIU and es, got LaplaceNoise.* and GaussianNoise",
+    ),
+    "p repeated": (
+        lambda: run(problem=phenes.OIU(inputs.Repeated(P, 2), jnp.sum)),
+        "p must be the same in OIU and es, got Repeated",
+    ),
     "no closed form": (
         lambda: told(inputs.LaplaceNoise(0.1), Q),
         (
@@ -419,6 +466,10 @@ def es(**changes):
 def run(**changes):
     options = {"steps": 1, "strategy": make(), "q0": Q, "problem": phenes.OIU(P, jnp.sum)}
     return phenes.run(jax.random.key(0), **(options | changes))
+
+
+def host(f, **changes):
+    return phenes.run_host(jax.random.key(0), phenes.OIU(P, f), make(), Q, 3, **changes)
 
 
 def train(**changes):
