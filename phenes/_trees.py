@@ -1,13 +1,11 @@
 # pyright: reportUnknownMemberType=false
 """Helpers for pytrees."""
 
-import dataclasses
 from typing import Any, TypeVar, cast
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array
 
 T = TypeVar("T")
@@ -31,28 +29,6 @@ def shifted(tree: T, updates: T) -> T:
 def parameters(tree: T) -> T:
     """The inexact arrays of a law, which are psi."""
     return cast(T, eqx.filter(tree, eqx.is_inexact_array))
-
-
-def differs(a: Any, b: Any) -> bool:
-    """Whether two laws are surely not the same: of another kind, or with other numbers.
-
-    Functions are taken for equal, since two that were written alike are two objects; so are arrays
-    that a compiler traces.
-    """
-    if eqx.is_array(a) or eqx.is_array(b):
-        if np.shape(a) != np.shape(b):
-            return True
-        traced = any(isinstance(each, jax.core.Tracer) for each in (a, b))
-        return not traced and not np.array_equal(np.asarray(a), np.asarray(b))
-    if type(a) is not type(b):
-        return True
-    if isinstance(a, eqx.Module):
-        names = [field.name for field in dataclasses.fields(a)]
-        return any(differs(getattr(a, name), getattr(b, name)) for name in names)
-    if isinstance(a, list | tuple):
-        pairs = zip(cast("list[Any]", a), cast("list[Any]", b), strict=False)
-        return len(cast("list[Any]", a)) != len(b) or any(differs(*pair) for pair in pairs)
-    return isinstance(a, bool | int | float | str) and a != b
 
 
 def split_arrays(tree: T) -> tuple[T, T]:

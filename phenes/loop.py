@@ -5,20 +5,22 @@
 They are to `es` what `phenes.minimize` is to the adaptive search, with which they share no code.
 """
 
+import dataclasses
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.core import Tracer
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 from numpy.typing import NDArray
 
 from phenes import _validate
 from phenes._population import realise
-from phenes._trees import differs, joined, split_arrays, stack, take
+from phenes._trees import joined, split_arrays, stack, take
 from phenes.batch import Batch
 from phenes.protocols import HasRepeats, InputLaw, SearchLaw, Tree
 from phenes.strategy import Info, State, Strategy, generation_keys
@@ -99,9 +101,12 @@ class OIU(eqx.Module):
         values = jax.vmap(each)(x) if self.axes == 2 else each(x)
         first = jax.tree.leaves(x)[0]
         if not eqx.is_array(values) or values.shape != first.shape[: self.axes]:
-            got = jax.tree.map(lambda leaf: f"shape {leaf.shape[self.axes :]}", values)
+            got = jax.tree.map(self._shape_of_one, values)
             raise ValueError(f"f must return one number for one x, got {got}")
         return values
+
+    def _shape_of_one(self, values: Array) -> str:
+        return f"shape {values.shape[self.axes :]}"
 
 
 def run(
@@ -238,14 +243,36 @@ def run_host(
     return state, stack(infos)
 
 
-def _check(problem: OIU, strategy: Strategy, steps: int) -> None:
+def _check(problem: object, strategy: Strategy, steps: int) -> None:
     _validate.count("steps", steps)
-    # other problems than OIU need no p
+    # a problem of another class may have no p
     if isinstance(problem, OIU) and strategy.p is not None and differs(problem.p, strategy.p):
         raise ValueError(
             "p must be the same in OIU and es, got"
             f" {_validate.quote(problem.p)} and {_validate.quote(strategy.p)}"
         )
+
+
+def differs(a: Any, b: Any) -> bool:
+    """Whether two laws are surely not the same: of another kind, or with other numbers.
+
+    Functions are taken for equal, since two that were written alike are two objects; so are arrays
+    that a compiler traces.
+    """
+    if eqx.is_array(a) or eqx.is_array(b):
+        if np.shape(a) != np.shape(b):
+            return True
+        traced = any(isinstance(each, Tracer) for each in (a, b))
+        return not traced and not np.array_equal(np.asarray(a), np.asarray(b))
+    if type(a) is not type(b):
+        return True
+    if isinstance(a, eqx.Module):
+        names = [field.name for field in dataclasses.fields(a)]
+        return any(differs(getattr(a, name), getattr(b, name)) for name in names)
+    if isinstance(a, list | tuple):
+        pairs = zip(cast("list[Any]", a), cast("list[Any]", b), strict=False)
+        return len(cast("list[Any]", a)) != len(b) or any(differs(*pair) for pair in pairs)
+    return isinstance(a, bool | int | float | str) and a != b
 
 
 def _start(strategy: Strategy, q0: SearchLaw | State) -> State:

@@ -13,7 +13,7 @@ import pytest
 
 import phenes
 from phenes import diagnostics, estimators, inputs, metric, search, weightings
-from phenes._trees import differs
+from phenes.loop import differs
 from phenes.search.gaussian import project_psd
 
 NOISE = inputs.GaussianNoise(0.3)
