@@ -3,9 +3,10 @@
 Commands import what they need when they run, so that `phenes --help` waits for none of it.
 
 Every command takes --json, for one line of JSON at the end of stdout. What goes wrong is one line
-on stderr: exit code 2 for wrong arguments, 1 for everything else.
+on stderr: exit code 2 for wrong arguments, 130 for Ctrl-C, 1 for everything else.
 """
 
+import shlex
 import sys
 from typing import Annotated, Any
 
@@ -15,8 +16,10 @@ from phenes.cli.demo import demo
 from phenes.cli.laboratory import add_commands
 from phenes.cli.optimize import optimize
 from phenes.cli.runs import runs, show_run, watch
-from phenes.cli.shared import Group
+from phenes.cli.shared import Command, Group, Stopped
 from phenes.cli.train import train
+
+INTERRUPTED = 130  # 128 and the number of SIGINT, as shells have it
 
 app = typer.Typer(
     cls=Group,
@@ -24,19 +27,23 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Optimise what you can only aim at.",
 )
-app.command()(demo)
-app.command()(optimize)
-app.command()(train)
-app.command()(runs)
-app.command("show")(show_run)
-app.command()(watch)
+app.command(cls=Command)(demo)
+app.command(cls=Command)(optimize)
+app.command(cls=Command)(train)
+app.command(cls=Command)(runs)
+app.command("show", cls=Command)(show_run)
+app.command(cls=Command)(watch)
 add_commands(app)
 
 
 def main(arguments: list[str] | None = None) -> None:
     """The entry point: `app`, with errors as one line."""
+    given = sys.argv[1:] if arguments is None else arguments
     try:
         sys.exit(app(arguments, prog_name="phenes", standalone_mode=False))
+    except Stopped as stopped:
+        more = [stopped.also] if stopped.also and stopped.also not in given else []
+        _fail(f"{stopped}; go on with: {shlex.join(['phenes', *given, *more])}", INTERRUPTED)
     except OSError as error:
         _fail(f"{error.filename}: {error.strerror}" if error.filename else error, 1)
     except (ValueError, RuntimeError) as error:

@@ -7,16 +7,14 @@ from typing import Annotated
 
 import typer
 
-from phenes.cli.shared import Json, double_precision, end, given, progress, show, writable
+from phenes.cli.shared import Json, count, double_precision, end, given, progress, show, writable
 
 
 def demo(
     seeds: Annotated[
-        int | None, typer.Option(min=1, help="Independent runs of each method.", show_default=False)
+        int | None, count("Independent runs of each method.", show_default=False)
     ] = None,
-    generations: Annotated[
-        int | None, typer.Option(min=1, help="Length of a run.", show_default=False)
-    ] = None,
+    generations: Annotated[int | None, count("Length of a run.", show_default=False)] = None,
     out: Annotated[
         Path, typer.Option(help="Folder for the picture and the numbers behind it.")
     ] = Path("out"),

@@ -9,6 +9,8 @@ from importlib.metadata import entry_points
 
 import typer
 
+from phenes.cli.shared import Command
+
 GROUP = "phenes.commands"
 OF_THE_LAB = {
     "reproduce": "Run an experiment of the paper again (needs phenes-lab).",
@@ -29,7 +31,7 @@ def add_commands(app: typer.Typer) -> None:
         if isinstance(command, typer.Typer):
             app.add_typer(command, name=name)
         else:
-            app.command(name)(command)
+            app.command(name, cls=Command)(command)
 
 
 def _missing(name: str) -> Callable[[], None]:

@@ -2,15 +2,19 @@
 
 import importlib
 import sys
+import traceback
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from phenes.cli.shared import Json, Seed, end, given, show, writable
+from phenes.cli.shared import Json, Seed, count, end, given, show, stoppable, writable
 
 # of the result, for machines
-SAID = ["x", "fun", "fun_se", "interval", "verified", "nfev", "nit", "success", "message", "failed"]
+SAID = [
+    *("x", "fun", "fun_se", "interval", "verified", "nfev", "nit", "success", "message", "failed"),
+    "noise",
+]
 ROWS = 20  # rows of a table: of more coordinates the first ten and the last five are shown
 
 
@@ -19,8 +23,8 @@ def optimize(
         str,
         typer.Argument(
             help=(
-                "module:function, in the current folder or installed; it takes x and returns a"
-                " number"
+                "module:function, in the current folder or installed, or file.py:function; it"
+                " takes x and returns a number"
             )
         ),
     ],
@@ -52,21 +56,17 @@ def optimize(
         str | None,
         typer.Option(help="Of theta: low:high, or one for each coordinate with commas between"),
     ] = None,
-    budget: Annotated[
-        int | None, typer.Option(min=1, help="Evaluations.", show_default=False)
-    ] = None,
+    budget: Annotated[int | None, count("Evaluations, as 1e4.", show_default=False)] = None,
     target: Annotated[
         float | None, typer.Option(help="Stop when E f is better than this.", show_default=False)
     ] = None,
     popsize: Annotated[
-        int | None, typer.Option(min=2, help="Evaluations in a generation.", show_default=False)
+        int | None, count("Evaluations in a generation.", 2, show_default=False)
     ] = None,
     verify: Annotated[
         int | None,
-        typer.Option(
-            min=0,
-            help="Evaluations of the budget that verify the answer; 0: none.",
-            show_default="a tenth",
+        count(
+            "Evaluations of the budget that verify the answer; 0: none.", 0, show_default="a tenth"
         ),
     ] = None,
     workers: Annotated[
@@ -76,8 +76,9 @@ def optimize(
         float | None, typer.Option(help="Seconds for one evaluation.", show_default=False)
     ] = None,
     max_attempts: Annotated[
-        int, typer.Option(min=1, help="Evaluations of a point whose workers die; 1: never twice.")
-    ] = 3,
+        int | None,
+        count("Evaluations of a point whose workers die; 1: never twice.", show_default="3"),
+    ] = None,
     asynchronous: Annotated[
         bool, typer.Option("--asynchronous", help="Do not wait for the slowest of a generation.")
     ] = False,
@@ -109,27 +110,34 @@ def optimize(
     f = _load(function)
     start = _numbers("--x0", x0)
     options = given(
-        budget=budget, target=target, popsize=popsize, verify=verify, seed=seed, timeout=timeout
+        budget=budget,
+        target=target,
+        popsize=popsize,
+        verify=verify,
+        seed=seed,
+        timeout=timeout,
+        max_attempts=max_attempts,
     )
     from phenes import optimizer
 
     solve = optimizer.maximize if maximize else optimizer.minimize
-    result = solve(
-        f,
-        start,
-        _scale("--sigma0", sigma0),
-        "learn" if noise == "learn" else _scale("--noise", noise),
-        bounds=_bounds(bounds, start.size),
-        workers=_workers(workers),
-        max_attempts=max_attempts,
-        asynchronous=asynchronous,
-        checkpoint=checkpoint or out / "runs.db",
-        resume=resume or checkpoint is not None,
-        realises=realises,
-        vectorized=vectorized,
-        progress=sys.stderr.isatty(),
-        **options,
-    )
+    kept = checkpoint or out / "runs.db"
+    with stoppable(kept, "" if checkpoint else "--resume"):
+        result = solve(
+            f,
+            start,
+            _scale("--sigma0", sigma0),
+            "learn" if noise == "learn" else _scale("--noise", noise),
+            bounds=_bounds(bounds, start.size),
+            workers=_workers(workers),
+            asynchronous=asynchronous,
+            checkpoint=kept,
+            resume=resume or checkpoint is not None,
+            realises=realises,
+            vectorized=vectorized,
+            progress=sys.stderr.isatty(),
+            **options,
+        )
     from phenes.plots import convergence, save
     from phenes.watch.snapshot import plain
 
@@ -148,6 +156,8 @@ def table(result: Any) -> Any:
     failing = f"; failing: {result._failures()}" if result._failures() else ""
     doubt = "" if result.success else "not a success: "
     title = f"{claim}{failing}; {result.nfev} evaluations in all: {doubt}{result.message}"
+    if result.noise:
+        title += f"; noise: {result.noise}"
     out = Table("coordinate", "theta", "spread of the search", title=title, title_justify="left")
     rows = list(range(result.x.size))
     if result.x.size > ROWS:
@@ -158,17 +168,38 @@ def table(result: Any) -> Any:
 
 
 def _load(name: str) -> Any:
-    module, _, attribute = name.partition(":")
-    if not attribute:
+    module, _, attribute = name.rpartition(":")
+    if not module or not attribute:
         raise typer.BadParameter(f"FUNCTION must be module:function, got {name!r}")
-    sys.path.insert(0, "")  # as python -m does: what lies in the current folder can be named
-    try:
-        found = importlib.import_module(module)
-    except ImportError as error:
-        raise typer.BadParameter(f"module {module!r} cannot be imported: {error}") from error
+    file = Path(module).resolve() if module.endswith(".py") else None
+    if file is not None and not file.exists():
+        raise typer.BadParameter(f"there is no file {module!r}")
+    # as python -m does: what lies in the current folder, or in that of the file, can be named
+    sys.path.insert(0, "" if file is None else str(file.parent))
+    found = _imported(module if file is None else file.stem)
+    if file is not None and Path(found.__file__ or "").resolve() != file:
+        raise typer.BadParameter(
+            f"{module!r} has the name of another module, {found.__file__}: give it another one"
+        )
     if not callable(getattr(found, attribute, None)):
         raise typer.BadParameter(f"module {module!r} has no function {attribute!r}")
     return getattr(found, attribute)
+
+
+def _imported(module: str) -> Any:
+    try:
+        return importlib.import_module(module)
+    except SyntaxError as error:
+        where = f"{error.filename}, line {error.lineno}"
+        raise typer.BadParameter(f"{where}: {type(error).__name__}: {error.msg}") from error
+    except Exception as error:  # of any kind: the module's own code runs in here
+        what = f"{type(error).__name__}: {error}"
+        if not isinstance(error, ImportError):
+            frames = traceback.extract_tb(error.__traceback__)
+            # the line of a module that was being imported, not that of a function it called
+            last = [frame for frame in frames if frame.name == "<module>"][-1]
+            what = f"{last.filename}, line {last.lineno}: {what}"
+        raise typer.BadParameter(f"module {module!r} cannot be imported: {what}") from error
 
 
 def _workers(text: str) -> int | str:

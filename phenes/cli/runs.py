@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from phenes.cli.shared import Json, end, show
+from phenes.cli.shared import Json, end, of_argument, show, wrong
 
 Name = Annotated[
     str,
@@ -25,14 +25,25 @@ def runs(
     as_json: Json = False,
 ) -> None:
     """List the runs of a file."""
-    from phenes.store import Store
     from phenes.watch import terminal
     from phenes.watch.snapshot import FILE
 
-    with Store(file or FILE, create=False) as store:
+    with _opened(file or FILE) as store:
         show(terminal.runs(store))
         listed = [{**about._asdict(), "status": store[about.id].status} for about in store.runs()]
     end(as_json, {"runs": listed})
+
+
+def _there(path: Path) -> None:
+    if not path.exists():
+        raise wrong(f"{path} does not exist: there is no run to read")
+
+
+def _opened(path: Path) -> Any:
+    from phenes.store import Store
+
+    _there(path)
+    return Store(path, create=False)
 
 
 def show_run(
@@ -57,8 +68,9 @@ def show_run(
     from phenes.watch.snapshot import Reader, find, open_run
 
     path, number = find(name)
-    with store.Store(path, create=False) as opened:
-        run = open_run(opened, number)
+    with _opened(path) as opened:
+        with of_argument("RUN"):
+            run = open_run(opened, number)
         snapshot = Reader(run).snapshot()
         show(terminal.one(snapshot))
         files: dict[str, Any] = {}
@@ -67,7 +79,8 @@ def show_run(
             files["picture"] = str(save(_picture(snapshot), target))
             print(printable(f"The picture is {target}."))
         if export is not None:
-            files |= {"export": str(export), "rows": store.export(run, export)}
+            with of_argument("--export"):
+                files |= {"export": str(export), "rows": store.export(run, export)}
             print(printable(f"{files['rows']} evaluations are in {export}."))
     end(as_json, snapshot | files)
 
@@ -99,6 +112,7 @@ def watch(
     from phenes.watch.snapshot import find
 
     path, number = find(name)
+    _there(path)
     snapshot = _page(path, number, port) if web else _terminal(path, number, every)
     end(as_json, snapshot)
 
@@ -117,12 +131,13 @@ def _page(path: Path, number: int | None, port: int) -> dict[str, Any]:
 def _terminal(path: Path, number: int | None, every: float) -> dict[str, Any]:
     from rich.live import Live
 
-    from phenes.store import Store
     from phenes.watch import terminal
     from phenes.watch.snapshot import Reader, open_run
 
-    with Store(path, create=False) as store, Live(auto_refresh=False) as live:
-        reader = Reader(open_run(store, number))
+    with _opened(path) as store, Live(auto_refresh=False) as live:
+        with of_argument("RUN"):
+            run = open_run(store, number)
+        reader = Reader(run)
         with contextlib.suppress(KeyboardInterrupt):
             while True:
                 snapshot = reader.snapshot()

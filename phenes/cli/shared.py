@@ -10,12 +10,24 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
+
+
+def count(about: str, least: int = 1, **options: Any) -> Any:
+    """An option that is a whole number, which may be written as 1e3."""
+
+    def parse(text: str) -> int:
+        with contextlib.suppress(ValueError, OverflowError):
+            number = int(text) if text.lstrip("+-").isdigit() else float(text)
+            if number == int(number) and number >= least:
+                return int(number)
+        raise typer.BadParameter(f"must be a whole number of at least {least}, got {text!r}")
+
+    return typer.Option(parser=parse, metavar="INTEGER", help=about, **options)
+
 
 Json = Annotated[bool, typer.Option("--json", help="End with one line of JSON.")]
-Seed = Annotated[
-    int | None, typer.Option(min=0, help="Seed of all random numbers.", show_default=False)
-]
+Seed = Annotated[int | None, count("Seed of all random numbers.", 0, show_default=False)]
 Quick = Annotated[bool, typer.Option("--quick", help="Small settings, to see that it works.")]
 NAMES_WIDTH = 110  # columns for the names of commands in a sentence
 
@@ -30,6 +42,60 @@ class Group(TyperGroup):
             names = textwrap.shorten(", ".join(self.commands), NAMES_WIDTH, placeholder=" ...")
             ctx.fail(f"there is no {cmd_name!r}, only {names}")
         return command
+
+
+class Command(TyperCommand):
+    """Names arguments as the command line does, where the library says what is wrong with one."""
+
+    def invoke(self, ctx: typer.Context) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
+        try:
+            return super().invoke(ctx)
+        except ValueError as error:
+            # the library begins with the argument's name: "sigma0 must be positive, got -1.0"
+            name, _, rest = str(error).partition(" ")
+            for parameter in self.params:
+                if parameter.name == name and rest.startswith(("must ", "can ")):
+                    raise wrong(f"{_shown(parameter)} {rest}", ctx) from error
+            raise
+
+
+def _shown(parameter: Any) -> str:
+    if parameter.param_type_name == "argument":
+        return parameter.human_readable_name
+    return max(parameter.opts, key=len)
+
+
+def wrong(what: object, ctx: typer.Context | None = None) -> Exception:
+    """The error for a wrong argument: exit code 2."""
+    error = typer.BadParameter(str(what))
+    error.ctx = ctx  # pyright: ignore[reportAttributeAccessIssue]
+    return error
+
+
+@contextlib.contextmanager
+def of_argument(name: str) -> Iterator[None]:
+    """Whatever is refused in here is a wrong argument, and the sentence says which."""
+    try:
+        yield
+    except (ValueError, FileNotFoundError) as error:
+        raise wrong(f"{name}: {error}") from error
+
+
+class Stopped(Exception):
+    """Ctrl-C in a run that can be gone on with, by the same command with `also`."""
+
+    def __init__(self, kept: Path, also: str):
+        super().__init__(f"stopped; what was done is in {kept}")
+        self.also = also
+
+
+@contextlib.contextmanager
+def stoppable(kept: Path, also: str = "") -> Iterator[None]:
+    """Ctrl-C in here ends with the command that goes on. kept: the file of runs."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise Stopped(kept, also) from None
 
 
 def given(**options: Any) -> dict[str, Any]:
@@ -50,10 +116,11 @@ def writable(folder: Path) -> None:
 
 
 @contextlib.contextmanager
-def progress(title: str) -> Iterator[Callable[..., None]]:
+def progress(title: str, at_once: bool = True) -> Iterator[Callable[..., None]]:
     """A bar with the time left, on stderr: stdout is for results.
 
-    Call what it yields with (done, total) and, if you like, a new title.
+    Call what it yields with (done, total) and, if you like, a new title. at_once: show it before
+    the first call too.
     """
     from rich.console import Console
     from rich.progress import (
@@ -73,11 +140,20 @@ def progress(title: str) -> Iterator[Callable[..., None]]:
         TextColumn("left"),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task(title, total=None)
-        yield lambda done, total, now=title: bar.update(
-            task, completed=done, total=total, description=now
-        )
+    bar = Progress(*columns, console=Console(stderr=True))
+    task = bar.add_task(title, total=None)
+
+    def advance(done: int, total: int, now: str = title) -> None:
+        bar.start()
+        bar.update(task, completed=done, total=total, description=now)
+
+    try:
+        if at_once:
+            bar.start()
+        yield advance
+    finally:
+        if bar.live.is_started:
+            bar.stop()
 
 
 def show(table: Any) -> None:

@@ -6,7 +6,18 @@ from typing import Annotated, Any
 
 import typer
 
-from phenes.cli.shared import Json, Seed, double_precision, end, given, progress, writable
+from phenes.cli.shared import (
+    Json,
+    Seed,
+    count,
+    double_precision,
+    end,
+    given,
+    of_argument,
+    progress,
+    stoppable,
+    writable,
+)
 
 
 def train(
@@ -20,11 +31,9 @@ def train(
         str | None,
         typer.Option(help="paper or paper-es: the paper's settings.", show_default=False),
     ] = None,
-    generations: Annotated[
-        int | None, typer.Option(min=1, help="How long to learn.", show_default=False)
-    ] = None,
+    generations: Annotated[int | None, count("How long to learn.", show_default=False)] = None,
     popsize: Annotated[
-        int | None, typer.Option(min=2, help="Episodes in a generation.", show_default=False)
+        int | None, count("Episodes in a generation.", 2, show_default=False)
     ] = None,
     sigma: Annotated[
         float | None, typer.Option(help="Spread of the search.", show_default=False)
@@ -37,9 +46,7 @@ def train(
     target: Annotated[
         float | None, typer.Option(help="Return to stop at.", show_default="the environment's own")
     ] = None,
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="Processes that play.", show_default=False)
-    ] = None,
+    workers: Annotated[int | None, count("Processes that play.", show_default=False)] = None,
     option: Annotated[
         list[str] | None,
         typer.Option(
@@ -70,7 +77,8 @@ def train(
     from phenes.plots import film
     from phenes.rl.training import learns_table, train
 
-    options = parse_options(option or [])
+    with of_argument("--option"):
+        options = parse_options(option or [])
     settings = given(
         preset=preset,
         generations=generations,
@@ -83,10 +91,14 @@ def train(
         seed=seed,
     )
     if render is not None:
-        film.check(render)
-    if learns_table(environment, options, **settings):
+        with of_argument("--render"):
+            film.check(render)
+    with of_argument("ENV_ID"):
+        table = learns_table(environment, options, **settings)
+    if table:
         double_precision()  # values of tables are exact
-    with progress(environment) as advance:
+    kept = out / "runs.db"
+    with stoppable(kept, "--resume"), progress(environment, at_once=False) as advance:
 
         def show(done: int, total: int, curve: Any) -> None:
             now = ""
@@ -97,7 +109,7 @@ def train(
         trained = train(
             environment,
             options=options,
-            checkpoint=out / "runs.db",
+            checkpoint=kept,
             resume=resume,
             progress=show,
             **settings,

@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 import phenes
 from phenes import cli, demo
 from phenes.demo import race
+from phenes.store import Store
 from tests.cli.calling import PHENES, call, one_line, python
 
 
@@ -66,13 +67,58 @@ def made_up(settings):
         (["bench", "nonsense"], "only estimators, generation, peers"),
         (["bench"], "see phenes bench --help"),
         ([], "see phenes --help"),
+        (["runs", "nowhere.db"], "nowhere.db does not exist"),
+        (["show", "nowhere.db"], "nowhere.db does not exist"),
+        (["show", "nowhere.db:3"], "nowhere.db does not exist"),
+        (["watch", "nowhere.db"], "nowhere.db does not exist"),
+        (["watch", "nowhere.db", "--web"], "nowhere.db does not exist"),
+        (["watch", "nowhere.db", "--every", "0"], "'--every'"),
+        (["train", "NoSuch-v0"], "ENV_ID: NoSuch-v0 cannot be made by gymnasium"),
+        (["train", "CartPole-v1", "--option", "x"], "--option: an option of the environment must"),
+        (["train", "CartPole-v1", "--render", "film.avi"], "--render: a film must be"),
+        (["train", "CartPole-v1", "--preset", "new"], "--preset must be"),
+        (["train", "CartPole-v1", "--hidden", "wide"], "--hidden must be widths"),
+        (["train", "CartPole-v1", "--hidden", "0"], "--hidden must be a whole number"),
+        (["train", "CartPole-v1", "--sigma", "-1"], "--sigma must be"),
+        (["train", "CartPole-v1", "--rate", "nan"], "--rate must be"),
+        (["train", "CartPole-v1", "--target", "nan"], "--target must be"),
+        (["train", "CartPole-v1", "--workers", "0"], "'--workers'"),
+        (["train", "FrozenLake-v1", "--workers", "2"], "--workers must be None for FrozenLake"),
+        (["bench", "estimators", "--samples", "-1"], "'--samples'"),
+        (["bench", "estimators", "--set", "samples=none"], "samples must be"),
+        (["reproduce", "bbob", "--set", "dim=-1"], "dim must be"),
     ],
 )
-def test_wrong_arguments_are_one_line(capsys, arguments, said):
+def test_wrong_arguments_are_one_line(capsys, arguments, said, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     code, out, err = call(capsys, *arguments)
     assert (code, out) == (2, "")
     assert one_line(err)
     assert said in err
+
+
+def test_a_run_that_is_not_there_or_cannot_be_exported_is_a_wrong_argument(capsys, tmp_path):
+    with Store(tmp_path / "runs.db") as store:
+        store.begin("sweep", {}).finish()
+    for arguments in (
+        ("show", tmp_path / "runs.db:7"),
+        ("watch", tmp_path / "runs.db:7"),
+        ("show", tmp_path / "runs.db", "--export", tmp_path / "rows.txt"),
+        ("show", tmp_path / "runs.db", "--export", tmp_path / "nowhere" / "rows.csv"),
+    ):
+        code, _, err = call(capsys, *arguments)
+        assert code == 2, err
+        assert err.startswith("phenes: ")
+        assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("number", ["1e2", "100", "100.0", "+1e2"])
+def test_whole_numbers_may_be_written_as_powers_of_ten(number, capsys, monkeypatch, tmp_path):
+    seen = []
+    monkeypatch.setattr(demo, "run", lambda settings, progress: seen.append(settings) or 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        cli.main(["demo", "--seeds", number, "--out", str(tmp_path)])
+    assert seen[0].seeds == 100
 
 
 def test_wrong_argument_is_one_line_for_the_shell_too():

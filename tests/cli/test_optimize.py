@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import shlex
 import sys
 
 import numpy as np
@@ -12,7 +13,7 @@ from phenes.cli.optimize import table
 from phenes.optimizer.result import Failing
 from phenes.store import Store
 from phenes.watch.snapshot import Reader
-from tests.cli.calling import call, one_line
+from tests.cli.calling import call
 
 MODULE = """
 import numpy as np
@@ -96,7 +97,10 @@ def test_an_experiment_that_realises_x(module, capsys):
     )
     code, out, err = call(capsys, "optimize", "designs:lab", *options)
     assert code == 0, err
-    assert json.loads(out.splitlines()[-1])["x"] == pytest.approx([1, -2], abs=0.02)
+    result = json.loads(out.splitlines()[-1])
+    assert result["x"] == pytest.approx([1, -2], abs=0.02)
+    assert "0.1" in result["noise"]
+    assert f"noise: {result['noise']}" in " ".join(out.split())
 
 
 def test_a_checkpoint_is_gone_on_with(module, capsys, tmp_path):
@@ -127,43 +131,99 @@ def test_without_a_checkpoint_every_call_is_a_run_unless_resumed(module, capsys,
     assert [optimize(), optimize(), optimize("--resume")] == [1, 2, 2]
 
 
+BROKEN = """
+import numpy as np
+def f(x):
+    return (x
+"""
+RAISES = """
+import numpy as np
+table = np.load("nowhere.npy")
+"""
+START = ["--x0", "0,0", "--sigma0", "1"]
 WRONG = {
-    "no colon": (["designs", "--x0", "0", "--sigma0", "1"], "FUNCTION must be module:function"),
-    "no module": (
-        ["nowhere:f", "--x0", "0", "--sigma0", "1"],
-        "module 'nowhere' cannot be imported",
-    ),
-    "no function": (
-        ["designs:g", "--x0", "0", "--sigma0", "1"],
-        "module 'designs' has no function 'g'",
-    ),
-    "not a function": (
-        ["designs:number", "--x0", "0", "--sigma0", "1"],
-        "module 'designs' has no function 'number'",
-    ),
+    "no colon": (["designs", *START], "FUNCTION must be module:function"),
+    "no module": (["nowhere:f", *START], "module 'nowhere' cannot be imported"),
+    "no function": (["designs:g", *START], "module 'designs' has no function 'g'"),
+    "not a function": (["designs:number", *START], "module 'designs' has no function 'number'"),
+    "no file": (["nowhere.py:f", *START], "there is no file 'nowhere.py'"),
+    "a syntax error": (["broken.py:f", *START], "broken.py, line 4: SyntaxError: '(' was never"),
+    "a module that raises": (["raises:f", *START], "raises.py, line 3: FileNotFoundError"),
+    "a file like a module": (["json.py:f", *START], "'json.py' has the name of another module"),
     "x0 in words": (
         ["designs:f", "--x0", "zero", "--sigma0", "1"],
         "--x0 must be numbers with commas between",
     ),
-    "bounds": (
-        ["designs:f", "--x0", "0,0", "--sigma0", "1", "--bounds", "3"],
-        "--bounds must be low:high",
-    ),
-    "sigma0": (["designs:f", "--x0", "0,0", "--sigma0", "-1"], "sigma0 must be positive"),
-    "noise": (
-        ["designs:f", "--x0", "0,0", "--sigma0", "1", "--noise", "1,2,3"],
-        "noise must have 2 coordinates",
-    ),
+    "x0 not finite": (["designs:f", "--x0", "nan", "--sigma0", "1"], "--x0 must be finite"),
+    "bounds": (["designs:f", *START, "--bounds", "3"], "--bounds must be low:high"),
+    "bounds crossed": (["designs:f", *START, "--bounds", "1:-1"], "--bounds must have low below"),
+    "x0 outside": (["designs:f", *START, "--bounds", "1:2"], "--x0 must lie within bounds"),
+    "sigma0": (["designs:f", "--x0", "0,0", "--sigma0", "-1"], "--sigma0 must be positive"),
+    "noise": (["designs:f", *START, "--noise", "1,2,3"], "--noise must have 2 coordinates"),
+    "negative noise": (["designs:f", *START, "--noise", "-1"], "--noise "),
+    "timeout": (["designs:f", *START, "--timeout", "0"], "--timeout must be a positive number"),
+    "target": (["designs:f", *START, "--target", "nan"], "--target must be a finite number"),
+    "attempts": (["designs:f", *START, "--max-attempts", "0"], "'--max-attempts': must be a"),
+    "budget in words": (["designs:f", *START, "--budget", "many"], "'--budget': must be a whole"),
+    "half an evaluation": (["designs:f", *START, "--budget", "1.5"], "least 1, got '1.5'"),
+    "no budget": (["designs:f", *START, "--budget", "inf"], "least 1, got 'inf'"),
+    "verify": (["designs:f", *START, "--budget", "9", "--verify", "9"], "--verify must "),
+    "workers": (["designs:f", *START, "--workers", "0"], "--workers must be a number"),
 }
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_wrong_arguments_are_one_line(module, capsys, case):
+def test_wrong_arguments_are_one_line(module, capsys, case, tmp_path):
+    for name, text in (("broken", BROKEN), ("raises", RAISES), ("json", "")):
+        (tmp_path / f"{name}.py").write_text(text)
     arguments, sentence = WRONG[case]
-    code, _, err = call(capsys, "optimize", *arguments)
-    assert code != 0
+    code, out, err = call(capsys, "optimize", *arguments)
+    assert (code, out) == (2, ""), err
     assert sentence in err
-    assert one_line(err)
+    assert err.startswith("phenes: ")
+    assert err.count("\n") == 1
+
+
+def test_a_function_of_a_file_and_a_budget_in_powers_of_ten(module, capsys, tmp_path):
+    """Of a file in another folder, whose neighbours it may import."""
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "helper.py").write_text("centre = 1.0")
+    code = "from helper import centre\ndef f(x):\n    return float(sum((x - centre) ** 2))"
+    (tmp_path / "deep" / "beam.py").write_text(code)
+    options = ("--x0", "0,0", "--sigma0", "0.5", "--budget", "1e2", "--seed", "1e0", "--json")
+    code, out, err = call(capsys, "optimize", "deep/beam.py:f", *options)
+    assert code == 0, err
+    assert json.loads(out.splitlines()[-1])["nfev"] <= 100
+    for name in ("beam", "helper"):
+        sys.modules.pop(name)
+
+
+def test_ctrl_c_says_how_to_go_on_and_that_is_true(module, capsys, monkeypatch):
+    """The command that is printed ends with all of the evaluations in one run."""
+    import designs
+
+    designs.calls = []
+
+    def stopped(x):
+        designs.calls.append(x)
+        if len(designs.calls) == 30:
+            raise KeyboardInterrupt
+        return designs.number
+
+    monkeypatch.setattr(designs, "f", stopped)
+    options = ("--x0", "0,0", "--sigma0", "0.5", "--budget", "60", "--seed", "3", "--verify", "0")
+    code, out, err = call(capsys, "optimize", "designs:f", *options, "--out", "my out")
+    assert (code, out) == (130, "")
+    assert err.startswith("phenes: stopped; what was done is in my out/runs.db; go on with: ")
+    command = shlex.split(err.split("go on with: ")[1])
+    assert command[:3] == ["phenes", "optimize", "designs:f"]
+    assert command[-1] == "--resume"
+    code, out, err = call(capsys, *command[1:], "--json")
+    assert code == 0, err
+    assert json.loads(out.splitlines()[-1])["nfev"] == 60
+    assert len(designs.calls) <= 61  # the one that was interrupted is made again
+    with Store("my out/runs.db", create=False) as store:
+        assert len(store.runs()) == 1
 
 
 def test_the_table_has_the_interval_and_what_fails():

@@ -1,6 +1,7 @@
 """`phenes train`: files, text and JSON; the same rule and the same arguments as in Python."""
 
 import json
+import shlex
 import shutil
 from pathlib import Path
 
@@ -71,6 +72,22 @@ def test_settings_of_both_kinds_do_not_turn_a_table_into_a_network(capsys, tmp_p
     code, _, err = trained(capsys, *LAKE, "--workers", 2, "--out", tmp_path)
     assert code
     assert "workers must be None for FrozenLake-v1" in err
+
+
+def test_ctrl_c_says_how_to_go_on(capsys, tmp_path, monkeypatch):
+    from phenes.rl import training
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(training, "train", interrupted)
+    code, _, err = call(capsys, "train", *LAKE, "--out", tmp_path)
+    assert code == 130
+    expected = shlex.join(["phenes", "train", *map(str, LAKE), "--out", str(tmp_path), "--resume"])
+    last = err.splitlines()[-1]
+    assert (
+        last == f"phenes: stopped; what was done is in {tmp_path}/runs.db; go on with: {expected}"
+    )
 
 
 def walk(text):

@@ -10,10 +10,12 @@ from typing import Annotated, Any
 import typer
 
 from phenes.cli.shared import (
+    Command,
     Group,
     Json,
     Quick,
     Seed,
+    count,
     double_precision,
     end,
     given,
@@ -38,7 +40,7 @@ def _several(about: str) -> Any:
 
 
 def _count(about: str) -> Any:
-    return Annotated[int | None, typer.Option(min=1, help=about, show_default=False)]
+    return Annotated[int | None, count(about, show_default=False)]
 
 
 OPTIONS = {
@@ -88,7 +90,7 @@ def _add(name: str, bench: Bench) -> None:
     ]
     vars(command)["__signature__"] = inspect.Signature(parameters)
     command.__annotations__ = hints
-    app.command(name, help=bench.about)(command)
+    app.command(name, help=bench.about, cls=Command)(command)
 
 
 def _run(

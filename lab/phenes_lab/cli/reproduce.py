@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from phenes.cli.shared import Json, Quick, end, given, progress, writable
+from phenes.cli.shared import Json, Quick, count, end, given, progress, writable
 from phenes_lab.cli.settings import Change, Resume, changes, made
 from phenes_lab.reproduce import PACKAGES, experiment
 
@@ -17,7 +17,7 @@ def reproduce(
     figure: Annotated[str, typer.Argument(help=f"{NAMES} or all")],
     quick: Quick = False,
     seeds: Annotated[
-        int | None, typer.Option(min=1, help="Independent runs of each method.", show_default=False)
+        int | None, count("Independent runs of each method.", show_default=False)
     ] = None,
     change: Change = None,
     out: Annotated[

@@ -60,7 +60,13 @@ def made(name: str, settings: Any, quick: bool, given: dict[str, Any]) -> Any:
     if unknown := [each for each in given if each not in there]:
         raise typer.BadParameter(f"{name} has no setting {unknown[0]!r}, only {', '.join(there)}")
     read = {each: read_setting(value, there[each]) for each, value in given.items()}
+    for each, value in read.items():
+        if there[each] in (int, float) and isinstance(value, str):
+            raise typer.BadParameter(f"{each} must be a number, got {value!r}")
     read = {
         each: tuple(value) if isinstance(value, list) else value for each, value in read.items()
     }
-    return dataclasses.replace(settings.quick() if quick else settings(), **read)
+    try:
+        return dataclasses.replace(settings.quick() if quick else settings(), **read)
+    except (ValueError, TypeError) as error:
+        raise typer.BadParameter(str(error)) from error
