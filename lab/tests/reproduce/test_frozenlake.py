@@ -91,6 +91,21 @@ class TestVerdicts:
         assert self.pick(data, "natural gradient in log alpha") == report.FAILS
         assert self.pick(data, "default") == report.HOLDS
 
+    @pytest.mark.parametrize(
+        ("first", "last", "verdict"),
+        [
+            (40.0, 0.69, report.HOLDS),
+            (40.0, 0.67, report.PARTLY),
+            (40.0, 0.6, report.PARTLY),
+            (120.0, 0.73, report.FAILS),
+        ],
+    )
+    def test_the_caption_asks_for_comparable_ends_and_for_paes_first(self, first, last, verdict):
+        """ES steps to 0.73 at generation 100."""
+        data = synthetic(**{"ES": 100.0, "PAES-SGD": first})
+        data.parts["PAES-SGD"]["value"][..., 400:] = last
+        assert self.pick(data, "caption") == verdict
+
     def test_the_default_must_not_collapse(self):
         data = synthetic(default=30.0)
         data.parts["default"]["value"][0, 3, 400:410] = 0.2
