@@ -22,6 +22,8 @@ import pytest
 
 from tests.shapes import MODULES
 
+pytest_plugins = ["tests.reruns"]
+
 # before phenes is imported: every annotated shape of the core is checked
 jaxtyping.install_import_hook(MODULES, "tests.shapes.shapes_only")
 

@@ -9,8 +9,6 @@ import pytest
 
 import phenes
 
-pytestmark = pytest.mark.machine
-
 # names are loaded when they are first used: touch them all
 EVERYTHING = "import phenes; [getattr(phenes, name) for name in phenes.__all__]"
 FORBIDDEN = [
@@ -63,6 +61,7 @@ def test_names_that_are_not_there_are_refused():
     assert dir(phenes.problems) == ["Problem", "bbob", "engineering", "robust"]
 
 
+@pytest.mark.machine
 def test_import_adds_less_than_three_tenths_of_a_second():
     """Median of five fresh interpreters: phenes on top of jax, equinox and optax."""
     code = (

@@ -16,7 +16,6 @@ pytest.importorskip("build", reason="build is not installed: make test installs 
 pytest.importorskip("hatchling", reason="hatchling is not installed: make test installs it")
 
 ROOT = Path(__file__).parents[1]
-pytestmark = pytest.mark.machine
 
 
 def run(*command, **options) -> str:

@@ -21,8 +21,6 @@ from phenes.watch.server import serve
 from tests.cli.calling import call, one_line
 from tests.watch.browser import CHROMIUM, DRIVER, browser
 
-pytestmark = pytest.mark.machine
-
 
 def f(x):
     if x[0] > 1.7:
@@ -99,7 +97,7 @@ def test_what_is_not_there(path, capsys, tmp_path):
         ("show", path, "--export", "x.xls"),
     ):
         code, _, err = call(capsys, *arguments)
-        assert code == 1
+        assert code == 2
         assert one_line(err.replace(str(path.parent), "")), err
 
 
@@ -216,6 +214,7 @@ def test_no_file_is_served(path):
         assert [refused(f"{address}/{name}") for name in names] == [404] * len(names)
 
 
+@pytest.mark.machine
 def test_the_page_lets_go_of_those_who_say_nothing_and_bounds_their_number(path, monkeypatch):
     monkeypatch.setattr(server, "TIMEOUT", 0.3)
     monkeypatch.setattr(server, "CONNECTIONS", 4)
@@ -239,6 +238,7 @@ def test_the_page_lets_go_of_those_who_say_nothing_and_bounds_their_number(path,
         assert json.loads(fetch(f"{address}/data.json")[0])["id"] == 2
 
 
+@pytest.mark.machine
 @pytest.mark.skipif(
     None in (CHROMIUM, DRIVER), reason="there is no chromium with its chromedriver on this machine"
 )

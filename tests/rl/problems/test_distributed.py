@@ -28,9 +28,6 @@ from phenes.rl.trajectories import (
     mix,
 )
 
-pytestmark = pytest.mark.machine
-
-
 STEPS = 30  # so many that some poles have fallen and some have not: else all weights are 0
 
 
@@ -112,6 +109,7 @@ class Deadly(OwnProcesses):
         return answers
 
 
+@pytest.mark.machine
 def test_a_worker_that_is_killed_between_the_phases_is_played_again_from_its_seed():
     settings = Settings(ScoreAtMean(), popsize=5, normalise=False)
     deadly = Deadly(2)

@@ -65,7 +65,6 @@ def test_the_judge_sees_what_was_lost(tmp_path):
     assert (short.lost, short.same, short.survived) == (24, True, False)
 
 
-@pytest.mark.machine
 def test_only_the_process_that_was_seen_is_killed(tmp_path):
     """The number of a process that has ended may be given to another."""
     log, rng = tmp_path / "log", np.random.default_rng(0)

@@ -8,7 +8,6 @@ from phenes_lab.bench.endurance import memory
 from tests.optimised import measured
 
 
-@pytest.mark.machine
 def test_a_short_run_is_measured_in_a_process_of_its_own():
     (row,) = memory.run(
         memory.MemorySettings(marks=(40, 80), kinds=("with a checkpoint",), dim=2, popsize=20)
@@ -21,7 +20,6 @@ def test_a_short_run_is_measured_in_a_process_of_its_own():
     assert set(said["rows"][0]["megabytes"]) == {"40", "80"}
 
 
-@pytest.mark.machine
 def test_what_is_held_is_seen():
     """In a fresh process: this one may have free pages left from earlier tests."""
     grown = measured(

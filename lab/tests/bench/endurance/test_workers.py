@@ -3,11 +3,9 @@ machines are busy.
 """
 
 import numpy as np
-import pytest
 from phenes_lab.bench.endurance import asynchronous, workers
 
 
-@pytest.mark.machine
 def test_the_table_of_engines():
     rows = workers.run(
         workers.WorkersSettings(

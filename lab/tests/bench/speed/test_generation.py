@@ -41,7 +41,6 @@ def growth() -> list[GenerationRow]:
     return generation.scaling(dims=(500, 2000), full_dims=(50, 100), popsize=N, repeats=1)
 
 
-@pytest.mark.machine
 def test_every_contender_has_a_time_and_a_ratio(rows):
     assert len(rows) == 10
     for row in rows:
