@@ -79,11 +79,13 @@ def pytest_configure(config):
             shutil.rmtree(COMPILED, ignore_errors=True)
 
 
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
     """Run again, once, what depends on the machine's scheduler; the summary names it (-rR).
 
-    Everything else has its seed.
+    Everything else has its seed. `-p no:rerunfailures` runs nothing again.
     """
+    if not config.pluginmanager.hasplugin("rerunfailures"):
+        return
     for item in items:
         if item.get_closest_marker("machine"):
             item.add_marker(pytest.mark.flaky(reruns=1, reruns_delay=1))

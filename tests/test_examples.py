@@ -6,7 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+import phenes
+from phenes.problems.engineering import REGULATOR
+from phenes.problems.engineering.regulator import expected_cost
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "examples"
@@ -144,10 +149,18 @@ def test_gravity_assist(numbers):
 
 
 def test_noisy_actuator(numbers):
+    """The median of three seeds leaves less than .45 of what there is to gain."""
     (textbook, _), (found, _), (best, _) = numbers("noisy_actuator")
-    # the quartiles of the bench over 10 seeds are 162.1 and 163.3, and this seed is among the
-    # worst: 0.3 of the way at least
-    assert best < found < best + 0.7 * (textbook - best)
+    costs = [found]
+    for seed in (1, 2):  # fewer builds than the example has are enough
+        options = {"vectorized": True, "budget": 4000, "seed": seed}
+        result = phenes.maximize(
+            REGULATOR, REGULATOR.x0, REGULATOR.sigma0, REGULATOR.noise, **options
+        )
+        costs.append(expected_cost(result.x))
+    left = (np.array(costs) - best) / (textbook - best)
+    assert np.all(left > 0)
+    assert np.median(left) < 0.45, left
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.name)
