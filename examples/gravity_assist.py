@@ -15,7 +15,7 @@ result = phenes.maximize(
     LAUNCH.noise,
     bounds=LAUNCH.bounds,
     vectorized=True,
-    budget=300,
+    budget=120,
     seed=0,
 )
 

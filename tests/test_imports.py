@@ -24,6 +24,11 @@ FORBIDDEN = [
     "cocoex",
     "scipy.stats",
 ]
+ROOMS = (
+    "contexts.Cases execution.Evaluate store.Store plots.save watch.TensorBoard"
+    " evidence.Observations adaptive.Adaptive problems.bbob problems.robust.POLYNOMIAL"
+    " problems.engineering.FILTER"
+)
 
 
 def fresh(code):
@@ -31,26 +36,35 @@ def fresh(code):
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def test_the_core_imports_nothing_heavy():
-    loaded = fresh(
-        f"import json, sys; {EVERYTHING}; print(json.dumps([m for m in {FORBIDDEN!r} if m in"
-        " sys.modules]))"
-    )
-    assert loaded == []
+# one interpreter for all that it is asked: it takes two seconds to start
+CODE = f"""
+import json, operator, sys, jax
+before = dict(jax.config.values)
+{EVERYTHING}
+heavy = [name for name in {FORBIDDEN!r} if name in sys.modules]
+flags = before == dict(jax.config.values)
+rooms = [callable(operator.attrgetter(name)(phenes)) for name in {ROOMS.split()!r}]
+print(json.dumps(dict(heavy=heavy, same_flags=flags, rooms=rooms)))
+"""
 
 
-def test_rooms_are_there_without_an_import_of_their_own():
+@pytest.fixture(scope="module")
+def imported():
+    """What there is in a fresh interpreter after `import phenes` and a touch of every name."""
+    return fresh(CODE)
+
+
+def test_the_core_imports_nothing_heavy(imported):
+    assert imported["heavy"] == []
+
+
+def test_import_sets_no_global_flags(imported):
+    assert imported["same_flags"] is True
+
+
+def test_rooms_are_there_without_an_import_of_their_own(imported):
     """`import phenes` is enough for every room that the documentation names."""
-    rooms = (
-        "contexts.Cases execution.Evaluate store.Store plots.save watch.TensorBoard"
-        " evidence.Observations adaptive.Adaptive problems.bbob problems.robust.POLYNOMIAL"
-        " problems.engineering.FILTER"
-    )
-    reached = fresh(
-        "import json, operator, phenes;"
-        f" print(json.dumps([callable(operator.attrgetter(n)(phenes)) for n in {rooms.split()!r}]))"
-    )
-    assert reached == [True] * 10
+    assert imported["rooms"] == [True] * 10
 
 
 def test_names_that_are_not_there_are_refused():
@@ -69,12 +83,3 @@ def test_import_adds_less_than_three_tenths_of_a_second():
         " print(json.dumps(time.process_time() - start))"
     )
     assert statistics.median(fresh(code) for _ in range(5)) < 0.3
-
-
-def test_import_sets_no_global_flags():
-    flags = fresh(
-        "import json, jax; before = dict(jax.config.values); "
-        + EVERYTHING
-        + "; print(json.dumps(before == dict(jax.config.values)))"
-    )
-    assert flags is True
