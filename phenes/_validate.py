@@ -282,6 +282,17 @@ def budget(value: Any, dim: int) -> int:
     return 1000 * (dim + 10) if value is None else count("budget", value)
 
 
+def batch(batch: Any, popsize: Any) -> tuple[int | None, int | None]:
+    """Evaluations that are run at once, and evaluations of a generation: one of them, or none."""
+    if batch is not None and popsize is not None:
+        raise ValueError(
+            "batch and popsize must not both be given: batch is how many are run at once, got"
+            f" batch={quote(batch)} and popsize={quote(popsize)}"
+        )
+    at_once = None if batch is None else count("batch", batch)
+    return at_once, None if popsize is None else count("popsize", popsize, 2)
+
+
 def verify(value: Any, budget: int) -> int | None:
     """Evaluations kept for the verification; None: a share of the budget, 0: none."""
     if value is None:

@@ -132,6 +132,37 @@ class Adaptive:
         wanted = self.popsize if n is None else n
         return self._current.ask(wanted + beside % 2, self.rng)[:wanted]
 
+    def retrace(self, theta: np.ndarray, beside: int = 0) -> np.ndarray:
+        """Go on as after an ask that gave these theta: by asking again.
+
+        Parameters
+        ----------
+        theta : ndarray, shape (n, d)
+            What was asked then.
+        beside : int, optional
+            As for `ask`.
+
+        Returns
+        -------
+        ndarray, shape (n, d)
+            What is asked now: the same, by the same arithmetic.
+        """
+        return self.ask(len(theta), beside)
+
+    def predict(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Not known: an evolution strategy has no model of what it has not seen.
+
+        Parameters
+        ----------
+        theta : ndarray, shape (n, d)
+
+        Returns
+        -------
+        tuple of ndarray, shape (n,)
+            NaN.
+        """
+        return np.full(len(theta), np.nan), np.full(len(theta), np.nan)
+
     def tell(
         self, theta: np.ndarray, x: np.ndarray, f: np.ndarray, measured: np.ndarray | None = None
     ) -> None:

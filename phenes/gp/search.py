@@ -165,15 +165,60 @@ class BayesianSearch:
 
     def _next(self) -> FloatArray:
         """One more theta, which is under way from now on."""
-        number = self._asked
-        spread = self._lacking > 0 or not self._model.ready
-        if spread or number % tuning.EXPLORE == tuning.EXPLORE - 1:
+        if self._spreads:
             u = self._region.spread(self._sobol.random(1)[0])
         else:
-            u, _ = self._improving(np.random.default_rng([self._seed, 2, number]))
+            u, _ = self._improving(np.random.default_rng([self._seed, 2, self._asked]))
         theta = self.inside(self._region.to_theta(u))
-        self._pending = np.concatenate([self._pending, theta[None]])[-tuning.MOST_PENDING :]
+        self._hand_out(theta)
         return theta
+
+    @property
+    def _spreads(self) -> bool:
+        """Whether the next theta is of the space-filling sequence."""
+        explores = self._asked % tuning.EXPLORE == tuning.EXPLORE - 1
+        return self._lacking > 0 or not self._model.ready or explores
+
+    def _hand_out(self, theta: FloatArray) -> None:
+        self._pending = np.concatenate([self._pending, theta[None]])[-tuning.MOST_PENDING :]
+
+    def retrace(self, theta: FloatArray, beside: int = 0) -> FloatArray:
+        """Go on as after an ask that gave these theta, without looking for them again.
+
+        Parameters
+        ----------
+        theta : ndarray, shape (n, d)
+            What was asked then.
+        beside : int, optional
+            As for `ask`.
+
+        Returns
+        -------
+        ndarray, shape (n, d)
+            The same.
+        """
+        for row in theta:
+            if self._spreads:
+                self._sobol.random(1)
+            self._hand_out(row)
+        return theta
+
+    @one_thread
+    def predict(self, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """E f(x) by the model, failures included, and its standard error.
+
+        Parameters
+        ----------
+        theta : ndarray, shape (n, d)
+
+        Returns
+        -------
+        tuple of ndarray, shape (n,)
+            NaN while there is no model.
+        """
+        if not self._model.ready:
+            return np.full(len(theta), np.nan), np.full(len(theta), np.nan)
+        return self._model.belief.at(self._region.to_u(theta))
 
     def _improving(self, rng: np.random.Generator) -> tuple[FloatArray, float]:
         """The most promising u, with those under way believed, and its log improvement."""

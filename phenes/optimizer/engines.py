@@ -8,6 +8,7 @@ import numpy as np
 
 from phenes._validate import BoolArray, FloatArray
 from phenes.adaptive import Adaptive
+from phenes.adaptive.restarts import default_popsize
 from phenes.evidence.control import Surrogate
 from phenes.optimizer.noise_state import NoiseState
 
@@ -87,6 +88,14 @@ class Search(Protocol):
         """theta (n, d). beside: rows of the caller's that are evaluated with them."""
         ...
 
+    def retrace(self, theta: FloatArray, beside: int = 0) -> FloatArray:
+        """The state after an ask that gave these theta (n, d); those that it gives now."""
+        ...
+
+    def predict(self, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """E f at theta (n, d) by its model, and the standard error; NaN where it has none."""
+        ...
+
     def tell(
         self, theta: FloatArray, x: FloatArray, f: FloatArray, measured: BoolArray | None = None
     ) -> None:
@@ -142,6 +151,17 @@ def choose_engine(engine: str, dim: int, budget: int) -> str:
 def offers_opinions(engine: str, dim: int) -> bool:
     """Whether a Gaussian process is asked for a second opinion of the answer."""
     return engine != GP and dim <= FEW_COORDINATES
+
+
+def population(batch: int | None, popsize: int | None, dim: int) -> int | None:
+    """The population of the evolution strategy, None for its own.
+
+    Of batches that a lab runs at once it has as many as it takes: three evaluations are no
+    generation in ten dimensions.
+    """
+    if batch is None:
+        return popsize
+    return batch * -(-default_popsize(dim) // batch)
 
 
 def make_search(

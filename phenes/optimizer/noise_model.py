@@ -200,17 +200,19 @@ def noise_model(noise: Any, dim: int) -> NoiseModel:
     """The model of what users give as `noise`, see `minimize`."""
     if is_learnt(noise):
         return LearntNoiseModel(np.zeros(dim), np.zeros(dim))
+    if isinstance(noise, GaussianNoiseModel):  # from a file
+        return noise
     if isinstance(noise, str | type):
         raise ValueError(
             "noise must be a number, a vector, a covariance matrix, an input law such as"
             f" phenes.inputs.GaussianNoise(0.1), or 'learn', got {_validate.quote(noise)}"
         )
-    if hasattr(noise, "sample"):
-        return _of_law(noise, dim)
     if hasattr(noise, "matrix"):  # a covariance of the library, as of `inputs.shared_errors`
         from phenes.inputs.gaussian import GaussianNoise
 
         return _of_gaussian(GaussianNoise(noise), dim)
+    if hasattr(noise, "sample"):
+        return _of_law(noise, dim)
     return GaussianNoiseModel(np.zeros(dim) if noise is None else _declared(noise, dim))
 
 

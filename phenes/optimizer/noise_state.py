@@ -45,6 +45,7 @@ class NoiseState:
         self.learns = is_learnt(noise)
         self.model: NoiseModel = noise_model(noise, x0.size)
         self.known: Moments = self.model.moments(x0)
+        self.declared = self.known  # at x0, before anything was measured
         # computed once, at x0: a sampled model caches its moments for one theta only
         self._declared_none = not np.any(self.known.cov)
         self.residuals = Residuals(x0.size)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,9 +13,18 @@ from phenes import _validate
 from phenes._validate import FloatArray
 from phenes.evidence.observations import HUGE
 from phenes.optimizer.advice import Advice, advise
+from phenes.optimizer.campaign import Campaign, Settings
 from phenes.optimizer.ending import Ending, Progress, Wishes
-from phenes.optimizer.engines import ENGINES, Search, choose_engine, make_search, offers_opinions
+from phenes.optimizer.engines import (
+    ENGINES,
+    Search,
+    choose_engine,
+    make_search,
+    offers_opinions,
+    population,
+)
 from phenes.optimizer.history import History
+from phenes.optimizer.journal import Journal
 from phenes.optimizer.noise_fit import Learnt
 from phenes.optimizer.noise_model import Moments, NoiseModel
 from phenes.optimizer.noise_state import NoiseState
@@ -34,7 +45,7 @@ FARTHEST = 1e-3 / float(np.finfo(np.float64).eps)
 PATIENCE = 20
 
 
-class Optimizer:
+class Optimizer(Campaign):
     """Minimise E f(x), x ~ p_theta, from the intended theta, the realised x and the values f.
 
     Values may come in any order, in parts, for theta that were never asked, or not at all.
@@ -51,8 +62,12 @@ class Optimizer:
         The law of x given theta, as for `minimize`. None: x = theta.
     bounds : pair, sequence of pairs or scipy.optimize.Bounds, optional
         Bounds of theta, as for `minimize`.
+    batch : int, optional
+        Evaluations that are run at once: how many `ask` gives, the last time what the budget
+        leaves. The population of the evolution strategy is then a whole number of batches.
     popsize : int, optional
-        Evaluations of a generation, at least 2; by default 4 + 3 ln d, and more in some restarts.
+        In place of `batch`: evaluations of a generation, at least 2; by default 4 + 3 ln d, and
+        more in some restarts.
     budget : int, optional
         Evaluations after which `stop` says so; by default 1000 (d + 10). May be changed later.
     target : float, optional
@@ -67,6 +82,9 @@ class Optimizer:
         evolution strategy, which is quick and scales; or one after the other. In up to 10
         coordinates "auto" is "gp" for a budget of at most 500 and "relay" up to 2000; otherwise
         it is "adaptive".
+    checkpoint : str or pathlib.Path, optional
+        A file in which every ask and tell is kept at once. The same call with the same file goes on
+        where it was, bit for bit; a larger budget is allowed. One program writes it at a time.
     seed : int, optional
         The same seed and the same values give the same run.
 
@@ -106,12 +124,14 @@ class Optimizer:
         noise: Noise = None,
         *,
         bounds: Bounds = None,
+        batch: int | None = None,
         popsize: int | None = None,
         budget: int | None = None,
         target: float | None = None,
         maximize: bool = False,
         verify: int | None = None,
         engine: str = "auto",
+        checkpoint: str | Path | None = None,
         seed: int = 0,
     ):
         start, width = _validate.start(x0, sigma0)
@@ -120,27 +140,45 @@ class Optimizer:
         self.seed = _validate.count("seed", seed, 0)
         self.target = None if target is None else _validate.number("target", target)
         self._sign = -1.0 if _validate.flag("maximize", maximize) else 1.0
-        self._requested = None if popsize is None else _validate.count("popsize", popsize, 2)
+        self._batch, self._requested = _validate.batch(batch, popsize)
         self._progress = Progress(_validate.budget(budget, self.dim))
         reserved = _validate.verify(verify, self._progress.budget)
         self._noise = NoiseState(noise, start)
         self.learns = self._noise.learns
-        self._wishes = Wishes(self.target, self._sign, reserved, self._requested)
+        self._wishes = Wishes(self.target, self._sign, reserved, self._batch or self._requested)
         self._start = (start, width, (lower, upper))
         self._words = _validate.choice("engine", engine, ENGINES)
+        self._settings = Settings(
+            start,
+            width,
+            lower,
+            upper,
+            self._batch,
+            self._requested,
+            self.budget,
+            self.target,
+            self._sign < 0,
+            reserved,
+            self._words,
+            self.seed,
+        )
         self._begin()
         self._history = History()
         self._untold: list[tuple[FloatArray, FloatArray, FloatArray]] = []  # rows since last update
         self._asked = 0
         self._failed = 0
         self._barren = 0  # evaluations since the last finite value
+        self._journal = Journal(self.dim)
+        if checkpoint is not None:
+            self._keep(checkpoint, self.budget)
 
     def _begin(self) -> None:
         """The search, as the budget has it."""
         self.engine = choose_engine(self._words, self.dim, self.budget)
         start, width, bounds = self._start
+        generation = population(self._batch, self._requested, self.dim)
         self._search: Search = make_search(
-            self.engine, start, width, bounds, self._noise, self._requested, self.seed, self.budget
+            self.engine, start, width, bounds, self._noise, generation, self.seed, self.budget
         )
         self._trust = Trust(
             self._search.x0,
@@ -161,9 +199,17 @@ class Optimizer:
 
     @budget.setter
     def budget(self, value: int) -> None:
-        self._progress.budget = _validate.count("budget", value)
+        self._change_budget(_validate.count("budget", value))
+
+    def _change_budget(self, budget: int) -> None:
+        self._journal.budget(budget)
+        self._progress.budget = budget
         if not self._asked and not self.nfev:
             self._begin()
+
+    def _begin_with(self, budget: int) -> None:
+        self._progress.budget = budget
+        self._begin()
 
     @property
     def nfev(self) -> int:
@@ -182,8 +228,13 @@ class Optimizer:
 
     @property
     def popsize(self) -> int:
-        """Evaluations of a generation now: how many `ask` returns, while the budget leaves them."""
+        """Evaluations of a generation now."""
         return self._requested or self._search.popsize
+
+    @property
+    def batch(self) -> int:
+        """How many theta `ask` gives, while the budget leaves them: `popsize` unless given."""
+        return self._batch or self.popsize
 
     @property
     def noise_model(self) -> NoiseModel:
@@ -204,9 +255,10 @@ class Optimizer:
         Parameters
         ----------
         n : int, optional
-            How many; by default `popsize`.
+            How many; by default `batch`.
         pending : int, optional
-            Rows that were handed out, are still under way and will be told.
+            Rows that were handed out, are still under way and will be told, such as
+            `len(opt.pending)`: they count as used.
 
         Returns
         -------
@@ -218,21 +270,37 @@ class Optimizer:
         ValueError
             If n is not a whole number of at least 1.
         """
-        wanted = self.popsize if n is None else _validate.count("n", n)
-        used = self.nfev + _validate.count("pending", pending, 0)
-        rows = wanted if self.nfev >= self.budget else max(min(wanted, self.budget - used), 0)
+        wanted = self.batch if n is None else _validate.count("n", n)
+        under_way = _validate.count("pending", pending, 0)
+        left = max(self.budget - self.nfev - under_way, 0)
+        rows = wanted if self.nfev >= self.budget else min(wanted, left)
         if rows == 0:  # pending evaluations use up the budget
             return np.empty((0, self.dim))
+        theta = self._hand_out(rows, under_way, self._search.ask)
+        self._journal.ask(theta, under_way)
+        return theta
+
+    def _hand_out(
+        self, rows: int, pending: int, propose: Callable[[int, int], FloatArray]
+    ) -> FloatArray:
+        """At most so many theta. propose: those of the search, as its `ask`."""
         self._advance(pending)
         verification = self._trust.verification
         if verification is not None:
             theta = verification.ask(rows)
         else:
-            theta = self._candidates(min(rows, max(self.budget - self._ending.reserve - used, 1)))
+            left = self.budget - self._ending.reserve - self.nfev - pending
+            theta = self._candidates(min(rows, max(left, 1)), propose)
         self._asked += len(theta)
         return theta
 
-    def _candidates(self, n: int) -> FloatArray:
+    def _hand_out_again(self, theta: FloatArray, pending: int) -> FloatArray:
+        def propose(n: int, beside: int) -> FloatArray:
+            return self._search.retrace(theta[len(theta) - n :], beside)
+
+        return self._hand_out(len(theta), pending, propose)
+
+    def _candidates(self, n: int, propose: Callable[[int, int], FloatArray]) -> FloatArray:
         """Points of the search, after x0 itself in the first generation."""
         probes = PROBES_WITHOUT_NOISE if self._trust.noiseless else PROBES
         start = np.tile(self._trust.x0, (max(probes - self._asked, 0), 1))
@@ -240,7 +308,7 @@ class Optimizer:
         wanted = n - len(known)
         if not wanted:
             return known
-        return np.concatenate([known, self._search.ask(wanted, len(known))])
+        return np.concatenate([known, propose(wanted, len(known))])
 
     def tell(self, theta: ArrayLike, f: ArrayLike, realised: ArrayLike | None = None) -> None:
         """Tell values of f, of any number of theta.
@@ -265,6 +333,7 @@ class Optimizer:
             If the realised inputs contradict the declared noise.
         """
         intended, values, x = _validate.told(theta, f, realised, self.dim)
+        self._journal.tell(intended, values, x)
         finite = np.isfinite(values)
         self._progress.batches += 1
         self._progress.nfev += values.size
@@ -305,8 +374,13 @@ class Optimizer:
         """
         count = _validate.count("n", n)
         at = self._trust.recommend(self._search.mean).estimate.theta
-        self._trust.place("answer", at)
-        return np.tile(at, (count, 1))
+        self._place(at)
+        theta = np.tile(at, (count, 1))
+        self._journal.verify(theta)
+        return theta
+
+    def _place(self, theta: FloatArray) -> None:
+        self._trust.place("answer", theta)
 
     def stop(self) -> dict[str, Any]:
         """Reasons to stop, by name.
@@ -334,7 +408,7 @@ class Optimizer:
         cost : float, optional
             What one evaluation costs, in units of f.
         n : int, optional
-            Evaluations of the batch; by default `popsize`.
+            Evaluations of the batch; by default `batch`.
 
         Returns
         -------
@@ -349,7 +423,7 @@ class Optimizer:
         """
         each = _validate.number("cost", cost)
         _validate.signs("cost", np.array(each), strict=False)
-        count = self.popsize if n is None else _validate.count("n", n)
+        count = self.batch if n is None else _validate.count("n", n)
         return advise(self._search.expected_gain(count), each, count)
 
     @property

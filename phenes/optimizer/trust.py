@@ -184,6 +184,7 @@ class Trust:
         inside: Callable[[FloatArray], FloatArray],
     ) -> None:
         """Start the verification. path [k, d]: means along the way."""
+        self._laws.clear()  # whether somebody looked at the result before must not matter
         if self.exact:
             self.verification = Repeats(
                 proposal,
