@@ -63,7 +63,7 @@ class Journal:
         self._happened(Call(VERIFY, theta.copy(), *self._nothing()))
 
     def tell(self, theta: FloatArray, f: FloatArray, x: FloatArray) -> None:
-        """This is about to be told. If it cannot be written, nothing has happened."""
+        """Values are about to be told. If that cannot be written, nothing has happened."""
         self._happens(Call(TELL, theta, x, f))
 
     def budget(self, budget: int) -> None:

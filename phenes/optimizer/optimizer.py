@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from phenes.optimizer.campaign import Campaign, Settings
 from phenes.optimizer.ending import Ending, Progress, Wishes
 from phenes.optimizer.engines import (
     ENGINES,
+    GP,
     Search,
     choose_engine,
     make_search,
@@ -29,6 +30,8 @@ from phenes.optimizer.noise_fit import Learnt
 from phenes.optimizer.noise_model import Moments, NoiseModel
 from phenes.optimizer.noise_state import NoiseState
 from phenes.optimizer.result import Result
+from phenes.optimizer.shown import Shown
+from phenes.optimizer.slices import View, draw
 from phenes.optimizer.trust import Trust
 from phenes.optimizer.verdict import Facts, answer
 
@@ -498,6 +501,79 @@ class Optimizer(Campaign):
         )
         found = answer(facts)
         return found if self._sign > 0 else found.negated()
+
+    def plot(self, names: Sequence[str] | None = None, value: str = "f") -> Any:
+        """Draw E f along each parameter through the answer, and where the next evaluations go.
+
+        The Gaussian process has a curve with its uncertainty; the evolution strategy has no such
+        model, and the picture says so. Ask first to see where the next batch goes.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Names of the parameters with their units, such as "temperature, °C".
+        value : str, optional
+            The same for f.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            A panel for each of up to ten parameters. Notebooks show it;
+            `opt.plot().savefig("model.png")` keeps it.
+
+        Raises
+        ------
+        ValueError
+            If there are not as many names as parameters.
+        """
+        _, width, bounds = self._start
+        shown = self._shown()
+        return draw(
+            View(
+                self._trust.seen,
+                shown.pending,
+                shown.answer,
+                shown.fun,
+                shown.fun_se,
+                self.noise_std,
+                bounds,
+                width,
+                self._search.predict,
+                self.engine == GP,
+                self._sign,
+                f"E f(x): {shown.value}; evaluations: {shown.used}",
+            ),
+            names,
+            value,
+        )
+
+    def _shown(self) -> Shown:
+        return Shown(
+            self.engine,
+            self.phase,
+            self.nfev,
+            self._failed,
+            self.budget,
+            self.batch,
+            self.mean,
+            *self.estimate,
+            self.pending,
+            ", ".join(self.stop()),
+        )
+
+    def __repr__(self) -> str:
+        return self._shown().line()
+
+    def __str__(self) -> str:
+        return self._shown().text()
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """IPython shows what print shows."""
+        printer.text("Optimizer(...)" if cycle else str(self))
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        return self._shown().html()
 
     def _advance(self, pending: int = 0) -> None:
         """Begin the verification when it is due."""

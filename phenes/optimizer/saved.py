@@ -1,10 +1,11 @@
 """The file of a run by ask and tell: its settings, and the calls that made it what it is.
 
-A line of JSON for the settings, then one for each call. Text, because these are the results of weeks
-in a lab: any editor and any language reads them, now and in twenty years, and a file that is only
-ever added to survives whatever ends the program. Data only: nothing in it can run. Each line ends
-with a checksum of all lines so far, so that damage is noticed. The state of the search itself is not
-in it: calls that are made again reproduce it to the last bit, and mean the same to later versions.
+A line of JSON for the settings, then one for each call. Text, because these are the results of
+weeks in a lab: any editor and any language reads them, now and in twenty years, and a file that is
+only ever added to survives whatever ends the program. Data only: nothing in it can run. Each line
+ends with a checksum of all lines so far, so that damage is noticed. The state of the search itself
+is not in it: calls that are made again reproduce it to the last bit, and mean the same to later
+versions.
 
 `save` writes a whole file, which says how many calls it has. The file of a checkpoint is open: it
 does not, and an incomplete last line is a call that was never finished.
