@@ -305,6 +305,16 @@ def verify(value: Any, budget: int) -> int | None:
     return kept
 
 
+def words(name: str, value: Any, number: int) -> tuple[str, ...]:
+    """`value` as so many words, one for each coordinate."""
+    listed: tuple[Any, ...] = ()
+    if np.iterable(value) and not isinstance(value, str):
+        listed = tuple(value)
+    if len(listed) != number or not all(isinstance(each, str) for each in listed):
+        raise ValueError(f"{name} must be {number} words to match x0, got {quote(value)}")
+    return listed
+
+
 def told(theta: Any, f: Any, realised: Any, dim: int) -> tuple[FloatArray, FloatArray, FloatArray]:
     """theta [n, d], f [n] and x [n, d], all NaN if nothing was measured."""
     intended = np.atleast_2d(numbers("theta", theta))

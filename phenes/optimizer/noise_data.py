@@ -157,7 +157,7 @@ def _law(data: Any) -> Any:
     if "of" not in data:
         if data["type"] not in ("float32", "float64"):
             raise ValueError(f"numbers of type {_validate.quote(data['type'])} are not known")
-        values = from_plain("noise", data["values"])  # a limit may be infinite
+        values = _array(data["values"])
         with jax.enable_x64(True):
             return jax.numpy.asarray(values, dtype=data["type"])
     found = _classes().get(data["of"])
@@ -166,7 +166,7 @@ def _law(data: Any) -> Any:
     names = {each.name for each in dataclasses.fields(found)}
     if names != set(data["fields"]):
         raise ValueError(f"the parts of a {data['of']} are {', '.join(sorted(names))}")
-    law = object.__new__(found)
+    law: Any = object.__new__(found)
     for name in names:
         object.__setattr__(law, name, _law(data["fields"][name]))
     return law

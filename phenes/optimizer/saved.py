@@ -18,7 +18,7 @@ import json
 import os
 import secrets
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -98,9 +98,7 @@ def decode(record: Mapping[str, Any], dim: int) -> Call:
     return Call(TELL, theta, x, f)
 
 
-def write(
-    path: Path, settings: Mapping[str, Any], calls: list[Call], whole: bool = True
-) -> None:
+def write(path: Path, settings: Mapping[str, Any], calls: list[Call], whole: bool = True) -> None:
     """Replace the file, or leave it as it was."""
     first = header(settings, len(calls) if whole else None)
     content, _ = lines([first, *map(encode, calls)])
@@ -153,7 +151,7 @@ def _read(path: Path, file: BinaryIO) -> Saved:
         raise ValueError(f"{path} is not a saved Optimizer of phenes")
     file.seek(0)
     records = _records(path, file)
-    first, end, checksum = next(records, ({}, 0, 0))
+    first, end, checksum = next(records)  # the file is not empty
     with _damage(path, 1):
         if first["format"] != FORMAT:
             raise _Other(
@@ -197,7 +195,7 @@ class _Other(ValueError):
 
 
 @contextlib.contextmanager
-def _damage(path: Path, line: int) -> Iterator[None]:
+def _damage(path: Path, line: int) -> Generator[None]:
     """What cannot be understood is damage, and says where it is."""
     try:
         yield

@@ -41,14 +41,17 @@ def draw(view: View, names: Sequence[str] | None, value: str) -> Any:
     """The figure. names: of the coordinates; value: of f."""
     from phenes.plots.slices import PANELS, Slices, figure, grids  # does not wait for matplotlib
 
-    labels = _names(names, view.answer.size)
+    dim = view.answer.size
+    labels = tuple(f"coordinate {k}" for k in range(dim))
+    if names is not None:
+        labels = _validate.words("names", names, dim)
     points = view.seen.point
     reached = np.concatenate([points, view.pending, view.answer[None]])
     grid = grids(reached, *view.bounds, view.width)
     lines = np.tile(view.answer, (*grid.shape, 1))
     for k, line in enumerate(lines):
         line[:, k] = grid[k]
-    mean, error = view.predict(lines.reshape(-1, view.answer.size))
+    mean, error = view.predict(lines.reshape(-1, dim))
     note = "" if np.isfinite(mean).any() else (TOO_EARLY if view.has_model else NO_MODEL)
     if len(labels) > PANELS:
         note = f"{note} The first {PANELS} of {len(labels)} parameters.".strip()
@@ -70,13 +73,3 @@ def draw(view: View, names: Sequence[str] | None, value: str) -> Any:
             view.noise,
         )
     )
-
-
-def _names(names: Sequence[str] | None, dim: int) -> tuple[str, ...]:
-    if names is None:
-        return tuple(f"coordinate {k}" for k in range(dim))
-    if isinstance(names, str) or len(names) != dim or not all(isinstance(n, str) for n in names):
-        raise ValueError(
-            f"names must be {dim} words to match x0, got {_validate.quote(names)}"
-        )
-    return tuple(names)

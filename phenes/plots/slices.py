@@ -7,7 +7,9 @@ from typing import NamedTuple
 
 import matplotlib
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 
 from phenes.plots import COLOURS, INK, STYLE
@@ -68,9 +70,7 @@ class Slices(NamedTuple):
     noise: np.ndarray
 
 
-def grids(
-    rows: np.ndarray, lower: np.ndarray, upper: np.ndarray, least: np.ndarray
-) -> np.ndarray:
+def grids(rows: np.ndarray, lower: np.ndarray, upper: np.ndarray, least: np.ndarray) -> np.ndarray:
     """Where curves are drawn.
 
     Parameters
@@ -143,7 +143,7 @@ def figure(slices: Slices) -> Figure:
     return out
 
 
-def _legend(axes: Iterator[Axes]) -> Iterator[tuple[str, object]]:
+def _legend(axes: Iterator[Axes]) -> Iterator[tuple[str, Artist]]:
     for ax in axes:
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
             yield label, handle
@@ -223,7 +223,7 @@ def _evaluations(ax: Axes, slices: Slices, k: int) -> None:
     others = np.delete(away, k, axis=1)
     near = np.exp(-0.5 * np.mean(others**2, axis=1)) if others.size else np.ones(len(away))
     worked = np.isfinite(slices.f)
-    colours = np.tile(matplotlib.colors.to_rgba(INK), (len(near), 1))
+    colours = np.tile(to_rgba(INK), (len(near), 1))
     colours[:, 3] = FAINT + (DARK - FAINT) * near
     label = "one evaluation f(x), darker near the line"
     ax.scatter(

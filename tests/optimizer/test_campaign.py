@@ -93,7 +93,7 @@ CASES = {
     "none, failing": ({"noise": None}, {"std": 0.0, "fails": 0.2}),
     "learnt, gaps": ({"noise": "learn", "maximize": True}, {"gaps": True}),
     "correlated, one exact": ({"noise": np.diag([0.01, 0.0])}, {"fails": 0.1}),
-    "bias and gain": ({"noise": inputs.GaussianNoise(0.1, [0.1, 0.0], [[2.0, 0.0], [0.1, 1.0]])}, {}),
+    "bias and gain": ({"noise": inputs.GaussianNoise(0.1, [0.1, 0], [[2, 0], [0.1, 1]])}, {}),
     "nothing verified": ({"verify": 0, "target": -5.0}, {}),
 }
 FEW = ("learnt, gaps", "none, failing")
@@ -184,7 +184,7 @@ def test_a_law_of_ones_own_is_given_again(tmp_path):
     opt.save(tmp_path / "own.phenes")
     with pytest.raises(ValueError, match=r"law of your own, 'Own': give it as load\(path, noise="):
         phenes.Optimizer.load(tmp_path / "own.phenes")
-    with pytest.raises(ValueError, match="noise was standard deviations .* and is now standard"):
+    with pytest.raises(ValueError, match=r"noise was standard deviations .* and is now standard"):
         phenes.Optimizer.load(tmp_path / "own.phenes", noise=Own(0.2))
     again = phenes.Optimizer.load(tmp_path / "own.phenes", noise=Own(0.1))
     np.testing.assert_array_equal(again.pending, theta[2:])
