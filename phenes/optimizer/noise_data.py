@@ -166,7 +166,12 @@ def _law(data: Any) -> Any:
     names = {each.name for each in dataclasses.fields(found)}
     if names != set(data["fields"]):
         raise ValueError(f"the parts of a {data['of']} are {', '.join(sorted(names))}")
-    law: Any = object.__new__(found)
-    for name in names:
-        object.__setattr__(law, name, _law(data["fields"][name]))
+    return _made(found, {name: _law(data["fields"][name]) for name in names})
+
+
+def _made(kind: type[Any], fields: Mapping[str, Any]) -> Any:
+    """An object with these fields, as JAX makes it of its leaves; nothing of it is called."""
+    law: object = object.__new__(kind)
+    for name, value in fields.items():
+        object.__setattr__(law, name, value)
     return law

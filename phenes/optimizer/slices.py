@@ -52,7 +52,9 @@ def draw(view: View, names: Sequence[str] | None, value: str) -> Any:
     for k, line in enumerate(lines):
         line[:, k] = grid[k]
     mean, error = view.predict(lines.reshape(-1, dim))
-    note = "" if np.isfinite(mean).any() else (TOO_EARLY if view.has_model else NO_MODEL)
+    note = ""
+    if not np.isfinite(mean).any():
+        note = TOO_EARLY if view.has_model else NO_MODEL
     if len(labels) > PANELS:
         note = f"{note} The first {PANELS} of {len(labels)} parameters.".strip()
     return figure(
