@@ -1,6 +1,9 @@
-"""A lab that weighs what it really put in: ask and tell, results in parts, one coordinate that
-nobody measured, noise that is learnt.
+"""A lab over several weeks: up to eight batches of twelve, with a file between them. The balances
+are read, but for the third; their errors are learnt.
 """
+
+import tempfile
+from pathlib import Path
 
 import numpy as np
 
@@ -8,6 +11,8 @@ import phenes
 
 rng = np.random.default_rng(0)
 BEST = np.array([2.0, -1.0, 0.5])
+COST = 0.001  # of one experiment, in units of the yield
+NAMES = ["acid, g", "base, g", "salt, g"]
 
 
 def lab(theta):
@@ -19,13 +24,23 @@ def lab(theta):
     return measured, 10 - np.sum((x - BEST) ** 2, axis=1)
 
 
-opt = phenes.Optimizer(
-    x0=np.zeros(3), sigma0=1.0, noise="learn", maximize=True, popsize=12, budget=1200, seed=0
-)
-while not opt.stop():
-    theta = opt.ask()
-    for part in np.array_split(theta, 3):  # three batches a day
-        x, f = lab(part)
-        opt.tell(part, f, realised=x)
+with tempfile.TemporaryDirectory() as folder:
+    file, picture = Path(folder, "lab.phenes"), Path(folder, "model.png")
+    opt = phenes.Optimizer(
+        x0=np.zeros(3), sigma0=1.0, noise="learn", maximize=True, batch=12, budget=96, seed=0
+    )
+    while not opt.stop():
+        opt.ask()
+        opt.plot(NAMES, "yield").savefig(picture)  # where the batch goes, and why
+        opt.save(file)
+
+        opt = phenes.Optimizer.load(file)  # a week later
+        for part in np.array_split(opt.pending, 3):  # results come in as they are ready
+            x, f = lab(part)
+            opt.tell(part, f, realised=x)
+        advice = opt.suggest_stop(COST)
+        print(f"{opt.nfev} experiments: {advice.text}")
+        if advice.stop:  # one more batch, which verifies the answer
+            opt.budget = min(opt.budget, opt.nfev + opt.batch)
 
 print(opt.result)

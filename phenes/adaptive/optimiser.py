@@ -149,6 +149,15 @@ class Adaptive:
         """
         return self.ask(len(theta), beside)
 
+    def withdraw(self, theta: np.ndarray) -> None:
+        """Nothing to do: what was asked and not told leaves no trace.
+
+        Parameters
+        ----------
+        theta : ndarray, shape (n, d)
+            What was asked.
+        """
+
     def predict(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Not known: an evolution strategy has no model of what it has not seen.
 

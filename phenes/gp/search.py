@@ -203,6 +203,18 @@ class BayesianSearch:
             self._hand_out(row)
         return theta
 
+    def withdraw(self, theta: FloatArray) -> None:
+        """Forget what was asked and is no longer under way.
+
+        Parameters
+        ----------
+        theta : ndarray, shape (n, d)
+            The points; others are ignored.
+        """
+        for row in theta:
+            same = np.flatnonzero(np.all(self._pending == row, axis=1))
+            self._pending = np.delete(self._pending, same[:1], axis=0)
+
     @one_thread
     def predict(self, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
         """E f(x) by the model, failures included, and its standard error.
@@ -273,9 +285,7 @@ class BayesianSearch:
         measured : ndarray of bool, shape (n, d), optional
             Which coordinates of x were measured; all by default.
         """
-        for row in theta:
-            same = np.flatnonzero(np.all(self._pending == row, axis=1))
-            self._pending = np.delete(self._pending, same[:1], axis=0)
+        self.withdraw(theta)
         seen = np.ones(x.shape, bool) if measured is None else measured
         known = np.all(np.isfinite(x), axis=1)
         to_u = self._region.to_u

@@ -13,11 +13,14 @@ from phenes import _validate
 from phenes._validate import FloatArray
 from phenes.optimizer import noise_data, saved
 from phenes.optimizer.appending import Appending
-from phenes.optimizer.journal import ASK, BUDGET, MOST_ROWS, VERIFY, Call, Journal
+from phenes.optimizer.engines import Search
+from phenes.optimizer.journal import ASK, BUDGET, MOST_ROWS, VERIFY, WITHDRAW, Call, Journal
 from phenes.optimizer.noise_state import NoiseState, NoiseWarning
 from phenes.optimizer.plain import from_plain, to_plain
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
     from phenes.optimizer.options import Noise
 
 LARGEST_BATCH = 100_000  # evaluations at once that a file may ask for: more take memory, not time
@@ -50,6 +53,8 @@ class Settings(NamedTuple):
 class Campaign:
     """The part of `Optimizer` that knows what is pending, and keeps a run in a file."""
 
+    dim: int
+    _search: Search
     _noise: NoiseState
     _journal: Journal
     _settings: Settings
@@ -62,6 +67,31 @@ class Campaign:
         What is told is known by its theta: the very numbers that `ask` gave.
         """
         return self._journal.pending
+
+    def withdraw(self, theta: ArrayLike) -> None:
+        """Give up theta that were handed out and will never be told.
+
+        For experiments that were not made, or whose results were lost: told as failures they would
+        count as bad places.
+
+        Parameters
+        ----------
+        theta : array_like, shape (n, d)
+            Rows of `pending`.
+
+        Raises
+        ------
+        ValueError
+            If one of them is not pending.
+        """
+        rows, _, _ = _validate.told(theta, np.zeros(len(np.atleast_2d(theta))), None, self.dim)
+        left = self.pending.tolist()
+        for row in rows.tolist():
+            if row not in left:
+                raise ValueError(f"theta must be pending, got {_validate.quote(row)}, which is not")
+            left.remove(row)
+        self._journal.withdraw(rows)
+        self._search.withdraw(rows)
 
     def save(self, path: str | Path) -> None:
         """Write the run to a file, from which `load` goes on bit for bit.
@@ -172,6 +202,8 @@ class Campaign:
         elif call.kind == VERIFY:
             self._place(call.theta[0])
             self._journal.verify(call.theta)
+        elif call.kind == WITHDRAW:
+            self.withdraw(call.theta)
         else:
             self.tell(call.theta, call.f, realised=call.x)
         return True

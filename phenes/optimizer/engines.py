@@ -92,6 +92,10 @@ class Search(Protocol):
         """The state after an ask that gave these theta (n, d); those that it gives now."""
         ...
 
+    def withdraw(self, theta: FloatArray) -> None:
+        """These theta (n, d) were asked and will not be told."""
+        ...
+
     def predict(self, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
         """E f at theta (n, d) by its model, and the standard error; NaN where it has none."""
         ...

@@ -12,7 +12,7 @@ import numpy as np
 
 from phenes._validate import FloatArray
 
-ASK, VERIFY, TELL, BUDGET = "ask", "verify", "tell", "budget"
+ASK, VERIFY, TELL, WITHDRAW, BUDGET = "ask", "verify", "tell", "withdraw", "budget"
 # Evaluations of which the calls are kept in memory: no lab has as many, and a run of a simulator
 # that has more keeps them in the file of its checkpoint.
 MOST_ROWS = 50_000
@@ -66,6 +66,10 @@ class Journal:
         """Values are about to be told. If that cannot be written, nothing has happened."""
         self._happens(Call(TELL, theta, x, f))
 
+    def withdraw(self, theta: FloatArray) -> None:
+        """These theta are about to be given up."""
+        self._happens(Call(WITHDRAW, theta, *self._nothing()))
+
     def budget(self, budget: int) -> None:
         """The budget is about to change."""
         empty = np.empty((0, self.dim))
@@ -100,7 +104,7 @@ class Journal:
 
     def _note(self, call: Call) -> None:
         for row in call.theta + 0.0:  # -0.0 is 0.0
-            self._count(row.tobytes(), -1 if call.kind == TELL else 1)
+            self._count(row.tobytes(), 1 if call.kind in (ASK, VERIFY) else -1)
         self._told += call.f.size
         if self._told > MOST_ROWS:
             self.calls, self.complete = [], False

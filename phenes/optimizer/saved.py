@@ -26,7 +26,7 @@ import numpy as np
 
 from phenes import _validate
 from phenes._version import __version__
-from phenes.optimizer.journal import ASK, BUDGET, TELL, VERIFY, Call
+from phenes.optimizer.journal import ASK, BUDGET, TELL, VERIFY, WITHDRAW, Call
 from phenes.optimizer.plain import from_plain, to_plain
 
 FORMAT = 1
@@ -81,7 +81,7 @@ def encode(call: Call) -> dict[str, Any]:
 
 def decode(record: Mapping[str, Any], dim: int) -> Call:
     """The reverse; a ValueError, KeyError or TypeError if it is none."""
-    kind = _validate.choice("call", record["call"], (ASK, VERIFY, TELL, BUDGET))
+    kind = _validate.choice("call", record["call"], (ASK, VERIFY, TELL, WITHDRAW, BUDGET))
     empty = np.empty((0, dim))
     if kind == BUDGET:
         number = _validate.count("budget", record["budget"])

@@ -64,7 +64,10 @@ def campaign(opt, lab, before=lambda opt, k: opt, extra=True):
             part = under_way
         x, values = lab(part)
         opt.tell(part, values, realised=x)
-        if k == 6 and extra:
+        if k == 4 and extra:
+            opt = at(opt)
+            opt.withdraw(opt.pending[:1])  # it was spilt
+        if k == 7 and extra:
             opt = at(opt)
             opt.budget = opt.budget + 4
     if extra:
@@ -378,6 +381,22 @@ def test_a_run_that_is_too_long_for_memory_is_kept_by_a_checkpoint_only(tmp_path
     with pytest.raises(ValueError, match="begin it with checkpoint="):
         opt.save(tmp_path / "other.phenes")
     assert phenes.Optimizer.load(path).nfev == opt.nfev
+
+
+@pytest.mark.parametrize("engine", ["adaptive", "gp"])
+def test_what_is_withdrawn_is_as_if_it_had_never_been_asked(engine):
+    opt = make(engine)
+    theta = opt.ask()
+    opt.withdraw(theta[1:])
+    np.testing.assert_array_equal(opt.pending, theta[:1])
+    opt.tell(theta[:1], [1.0], realised=theta[:1])
+    assert opt.result.failed == 0
+    if engine == "gp":  # nothing is believed of it
+        assert not len(opt._search._pending)
+    with pytest.raises(ValueError, match=r"theta must be pending, got .* which is not"):
+        opt.withdraw(theta[1:])
+    with pytest.raises(ValueError, match=r"theta must have shape \[n, 2\]"):
+        opt.withdraw([1.0, 2.0, 3.0])
 
 
 def test_batch_is_how_many_are_asked():

@@ -20,7 +20,9 @@ def test_what_is_told_is_no_longer_pending():
     book.tell(ROWS[[1, 1, 1]], np.zeros(3), ROWS[[1, 1, 1]])  # one more than there were
     book.tell(ROWS + 0.5, np.zeros(4), ROWS)  # never asked
     np.testing.assert_array_equal(book.pending, ROWS[[0, 2]])
-    assert len(book.calls) == 5
+    book.withdraw(ROWS[:1])
+    np.testing.assert_array_equal(book.pending, ROWS[2:3])
+    assert len(book.calls) == 6
 
 
 def test_zero_is_zero():
