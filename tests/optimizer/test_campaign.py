@@ -166,6 +166,27 @@ def test_whether_somebody_looks_does_not_matter(engine, case):
     assert_same(undisturbed(engine, case), campaign(make(engine, **options), Lab(**kind), look))
 
 
+def test_looking_just_before_the_verification_does_not_matter():
+    """Rows that wait for an update change the search when the verification begins: what was
+    computed for somebody who looked before must not be used after.
+    """
+
+    def verifying(looks):
+        opt, lab = make(noise=np.diag([0.01, 0.0]), batch=8, budget=40), Lab()
+        for rows in (8, 8, 5):
+            theta = opt.ask()
+            x, values = lab(theta[:rows])
+            x[:, 1] = theta[:rows, 1]
+            opt.tell(theta[:rows], values, realised=x)
+        if looks:
+            assert not opt.result.success
+        opt.ask(pending=opt.budget - opt._ending.reserve - opt.nfev)
+        assert opt._trust.verification is not None
+        return opt._trust.law(opt._trust.x0).z(np.array([[1.0, 1.0]]))
+
+    np.testing.assert_array_equal(verifying(True), verifying(False))
+
+
 class Own:
     """A law of the user's own: as the library's laws, but no class that a file may name."""
 
