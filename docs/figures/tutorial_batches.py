@@ -14,7 +14,7 @@ ROUNDS = 9  # shown of the beginning and of the end
 def campaign(page: dict) -> list[tuple[np.ndarray, np.ndarray]]:
     """Settings and log of every round, as the page runs it."""
     opt = phenes.Optimizer(
-        **page["START"], noise="learn", maximize=True, popsize=7, budget=840, seed=0
+        **page["START"], noise="learn", maximize=True, batch=7, budget=840, seed=0
     )
     rounds = []
     while not opt.stop():

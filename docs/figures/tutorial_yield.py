@@ -57,7 +57,7 @@ def _campaign(page: dict, seed: int, told: bool, grid: np.ndarray) -> np.ndarray
         **page["START"],
         noise="learn" if told else None,
         maximize=True,
-        popsize=7,
+        batch=7,
         budget=840,
         seed=seed,
     )

@@ -26,12 +26,13 @@ class Progress:
 
 
 class Wishes(NamedTuple):
-    """What the user asked for. sign: -1 to maximise."""
+    """What the user asked for. sign: -1 to maximise. whole: populations are batches of a lab."""
 
     target: float | None
     sign: float
     verify: int | None
     popsize: int | None
+    whole: bool = False
 
     def reached(self, fun: float, se: float) -> bool:
         """Whether E f = fun ± se, as minimised, passes the target with confidence."""
@@ -49,7 +50,8 @@ class Ending:
     @property
     def reserve(self) -> int:
         """Evaluations that are kept for the verification."""
-        return self.trust.reserve(self.progress.budget, self.wishes.verify, self.wishes.popsize)
+        wishes = self.wishes
+        return self.trust.reserve(self.progress.budget, wishes.verify, wishes.popsize, wishes.whole)
 
     def due(self, pending: int) -> bool:
         """Whether the verification is to begin now. pending: rows under way.

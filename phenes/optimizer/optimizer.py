@@ -148,7 +148,8 @@ class Optimizer(Campaign):
         reserved = _validate.verify(verify, self._progress.budget)
         self._noise = NoiseState(noise, start)
         self.learns = self._noise.learns
-        self._wishes = Wishes(self.target, self._sign, reserved, self._batch or self._requested)
+        at_once, whole = self._batch or self._requested, self._batch is not None
+        self._wishes = Wishes(self.target, self._sign, reserved, at_once, whole)
         self._start = (start, width, (lower, upper))
         self._words = _validate.choice("engine", engine, ENGINES)
         self._settings = Settings(

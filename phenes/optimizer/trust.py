@@ -93,8 +93,13 @@ class Trust:
     def price(self) -> float:
         return self.seen.price(self.early)
 
-    def reserve(self, budget: int, wanted: int | None, popsize: int | None) -> int:
-        """Evaluations that are kept for the end; whole batches of the user's population."""
+    def reserve(
+        self, budget: int, wanted: int | None, popsize: int | None, whole: bool = False
+    ) -> int:
+        """Evaluations that are kept for the end; whole batches of the user's population.
+
+        whole: the search asks for whole batches only, if that leaves it most of the budget.
+        """
         if wanted is not None:
             return min(wanted, budget - 1)
         if self.exact:
@@ -102,6 +107,10 @@ class Trust:
         reserve = min(
             max(LEAST_RESERVE, round(SHARE * budget)), MOST_RESERVE, int(LARGEST_SHARE * budget)
         )
+        if whole and popsize is not None:
+            kept = budget - (budget - reserve) // popsize * popsize
+            if kept <= LARGEST_SHARE * budget:
+                return kept
         if popsize is None or reserve < popsize // 2:
             return reserve
         search = round((budget - reserve) / popsize) * popsize

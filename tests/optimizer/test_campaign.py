@@ -420,15 +420,26 @@ def test_what_is_withdrawn_is_as_if_it_had_never_been_asked(engine):
         opt.withdraw([1.0, 2.0, 3.0])
 
 
-def test_batch_is_how_many_are_asked():
-    opt = make(batch=8, budget=30)
-    sizes = []
+@pytest.mark.parametrize(
+    ("batch", "budget", "expected"),
+    [
+        (8, 30, [8, 8, 8, 6]),
+        (12, 96, [12] * 8),
+        (24, 96, [24] * 4),
+        (24, 100, [24, 24, 24, 24, 4]),
+        (1, 9, [1] * 9),
+    ],
+)
+def test_batch_is_how_many_are_asked_and_the_last_time_what_is_left(batch, budget, expected):
+    """Also where the search ends and the verification begins."""
+    opt, lab, sizes = make(batch=batch, budget=budget), Lab(), []
     while not opt.stop():
         theta = opt.ask()
         sizes.append(len(theta))
-        opt.tell(theta, f(theta), realised=theta)
-    assert sizes == [8, 8, 8, 6]
-    assert opt.batch == 8
+        x, values = lab(theta)
+        opt.tell(theta, values, realised=x)
+    assert sizes == expected
+    assert opt._trust.verification is not None
 
 
 @pytest.mark.parametrize(("batch", "popsize"), [(1, 6), (4, 8), (6, 6), (24, 24)])
