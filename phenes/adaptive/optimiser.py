@@ -212,7 +212,7 @@ class Adaptive:
         """Move on with an incomplete generation, if half of it was told: no more will come."""
         self._current.conclude()
 
-    def restart(self, theta: np.ndarray, width: float = tuning.ELSEWHERE_WIDTH) -> None:
+    def restart(self, theta: np.ndarray, width: float | None = None) -> None:
         """Begin a new descent where the evidence points.
 
         Parameters
@@ -227,6 +227,7 @@ class Adaptive:
         self._schedule = Schedule(self._schedule.small)
         self._challenger = None
         start = theta + self.coords.bias
+        width = tuning.ELSEWHERE_WIDTH if width is None else width
         self._incumbent = self._descent(Start(start, width, self._schedule.small, known))
 
     def inside(self, theta: np.ndarray) -> np.ndarray:

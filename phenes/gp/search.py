@@ -323,13 +323,15 @@ class BayesianSearch:
     def conclude(self) -> None:
         """Nothing is kept back: every row was used when it was told."""
 
-    def restart(self, theta: FloatArray) -> None:
+    def restart(self, theta: FloatArray, width: float | None = None) -> None:
         """Nothing to do: the evidence is in the model, which goes on by itself.
 
         Parameters
         ----------
         theta : ndarray, shape (d,)
             Where the evidence says that the answer is.
+        width : float, optional
+            How wide to begin there.
         """
 
     @one_thread

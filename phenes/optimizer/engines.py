@@ -116,8 +116,11 @@ class Search(Protocol):
         """No more rows of the search will come."""
         ...
 
-    def restart(self, theta: FloatArray) -> None:
-        """The evidence says that the answer is at theta."""
+    def restart(self, theta: FloatArray, width: float | None = None) -> None:
+        """The evidence says that the answer is at theta (d,).
+
+        width: how wide to begin there, in units of sigma0; the search's own choice by default.
+        """
         ...
 
     def better_than(self, theta: FloatArray) -> FloatArray | None:

@@ -9,9 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from phenes._validate import BoolArray, FloatArray
-from phenes.adaptive import Adaptive
 from phenes.evidence.control import Surrogate
-from phenes.gp import BayesianSearch
+from phenes.optimizer.engines import Search
 
 # Evaluations after which the Gaussian process hands over: it has found its basin by then, and
 # evaluations beside it are better spent there (`phenes bench few`, budgets over 500).
@@ -25,22 +24,21 @@ class Relay:
 
     Parameters
     ----------
-    first : BayesianSearch
+    first : Search
         Asks for the first `HAND_OVER` evaluations.
-    second : Adaptive
+    second : Search
         Goes on from its answer.
     noise : ndarray, shape (d,) or (d, d)
         Variances or covariance of x - theta.
     """
 
-    def __init__(self, first: BayesianSearch, second: Adaptive, noise: FloatArray):
+    def __init__(self, first: Search, second: Search, noise: FloatArray):
         self._first, self._second, self._noise = first, second, noise
-        self._leg: BayesianSearch | Adaptive = first
-        self._passed = False
+        self._leg = first
+        self._told = 0
         self._parts: list[tuple[FloatArray, FloatArray, FloatArray, BoolArray | None]] = []
         self.x0 = first.x0
         self.width = first.width
-        self.answers: list[FloatArray] = []  # of the first leg
 
     @property
     def popsize(self) -> int:
@@ -96,26 +94,37 @@ class Relay:
         """theta (n, d) of the present leg."""
         return self._leg.ask(n, beside)
 
+    def retrace(self, theta: FloatArray, beside: int = 0) -> FloatArray:
+        """Go on as after an ask that gave these theta (n, d)."""
+        return self._leg.retrace(theta, beside)
+
+    def withdraw(self, theta: FloatArray) -> None:
+        """Rows that were asked for and will never be told."""
+        self._leg.withdraw(theta)
+
+    def predict(self, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """E f at theta (n, d) and its error by the present leg; NaN if it cannot say."""
+        return self._leg.predict(theta)
+
     def tell(
         self, theta: FloatArray, x: FloatArray, f: FloatArray, measured: BoolArray | None = None
     ) -> None:
         """What was intended, realised, and f; the legs change when the first has had its share."""
         self._leg.tell(theta, x, f, measured)
-        if not self._passed:
+        if self._leg is self._first:
             self._parts.append((theta, x, f, measured))
-            if self._first.evaluations >= HAND_OVER:
+            self._told += f.size
+            if self._told >= HAND_OVER:
                 self._hand_over()
 
     def _hand_over(self) -> None:
         """The second leg begins where the first has arrived, as wide as the noise."""
-        answer = self._first.mean
-        self.answers = [answer]
         variances = self._noise if self._noise.ndim == 1 else np.diag(self._noise)
         width = float(np.clip(np.sqrt(np.mean(variances / self.width**2)), NARROWEST, WIDEST))
-        self._second.restart(answer, width)
+        self._second.restart(self._first.mean, width)
         for part in self._parts:
             self._second.learn(*part)
-        self._leg, self._passed, self._parts = self._second, True, []
+        self._leg, self._parts = self._second, []
 
     def learn(
         self, theta: FloatArray, x: FloatArray, f: FloatArray, measured: BoolArray | None = None
@@ -127,9 +136,9 @@ class Relay:
         """No more rows of the search will come."""
         self._leg.conclude()
 
-    def restart(self, theta: FloatArray) -> None:
+    def restart(self, theta: FloatArray, width: float | None = None) -> None:
         """The evidence says that the answer is at theta."""
-        self._leg.restart(theta)
+        self._leg.restart(theta, width)
 
     def better_than(self, theta: FloatArray) -> FloatArray | None:
         """What it proposes instead of theta (d,), if that is better by a standard error."""
@@ -143,7 +152,7 @@ class Relay:
         self, cov: FloatArray, bias: FloatArray, unmeasured: FloatArray | None = None
     ) -> None:
         """Better knowledge of the law of x - theta, for both legs."""
-        if not self._passed:
+        if self._leg is self._first:
             self._first.update_noise(cov, bias, unmeasured)
         self._noise = cov
         self._second.update_noise(cov, bias, unmeasured)
