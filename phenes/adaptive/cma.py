@@ -91,6 +91,8 @@ class Update:
     mean: np.ndarray
     cov: np.ndarray
     paths: Paths
+    growth: float = 1.0  # of the step size, which is part of cov
+    share: float = 0.0  # of cov that is new
 
 
 @dataclass(frozen=True)
@@ -147,7 +149,8 @@ def update(
     stalled = 0.0 if calm else k.c_1 * k.c_c * (2 - k.c_c)
     cov = reshaped(marginal, path_c, z, w, k, stalled)
     growth = math.exp(min(1.0, k.c_s / k.damping * (norm / expected_length(d) - 1)))  # (44)
-    return Update(marginal.mean + move, cov * growth**2, Paths(path_s, path_c * growth, age))
+    paths = Paths(path_s, path_c * growth, age)
+    return Update(marginal.mean + move, cov * growth**2, paths, growth, k.c_1 + k.c_mu)
 
 
 def ranked(marginal: Marginal, told: Population, k: Rates) -> tuple[np.ndarray, np.ndarray]:

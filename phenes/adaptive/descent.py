@@ -69,7 +69,9 @@ class Descent:
         self._events = events if events is not None else Events()
         self._x = np.empty((0, dim))
         self._f = np.empty(0)  # told since the last generation
+        self._stale = 0.0  # share of the covariance that is new since it was decomposed
         self._estimate: Claim | None = None  # None: not computed since something was told
+        self._anchor: estimate.Anchor | None = None  # the last model that estimated F on the way
 
     def ask(self, n: int, rng: np.random.Generator) -> np.ndarray:
         """Draws n intended theta [n, d] within the bounds."""
@@ -78,7 +80,8 @@ class Descent:
     def tell(self, x: np.ndarray, f: np.ndarray) -> None:
         """Takes in samples; moves on when a generation is complete or a model is due."""
         state = self.state
-        self.learn(x, f)
+        self._estimate = None
+        state.archive.add(x, f)
         state.evaluations += f.size
         if self._apply(self.policies.failures.decide(state, f)):
             return
@@ -93,7 +96,7 @@ class Descent:
 
     def learn(self, x: np.ndarray, f: np.ndarray) -> None:
         """Takes in samples that feed the models only, not the search."""
-        self._estimate = None
+        self._estimate = self._anchor = None
         self.state.archive.add(x, f)
 
     def conclude(self) -> None:
@@ -105,7 +108,7 @@ class Descent:
     def estimate(self) -> Claim:
         """F at the mean; computed once for what was told."""
         if self._estimate is None:
-            self._estimate = estimate.current(self.state)
+            self._estimate, self._anchor = estimate.anchored(self.state, self._anchor)
             cost = self._estimate.noise_cost
             self.state.claim = dataclasses.replace(self.state.claim, noise_cost=cost)
         return self._estimate
@@ -130,7 +133,7 @@ class Descent:
         state.paths = dataclasses.replace(state.paths, s=np.zeros(old.dim), c=path)
         state.coords = new
         state.marginal = marginal_of(mean, cov, new.c)
-        self._estimate = None
+        self._estimate = self._anchor = None
 
     def _generation(self) -> None:
         """Updates by ranks, fits a model if one is due, and tests for noise floor or stagnation."""
@@ -165,7 +168,16 @@ class Descent:
         cut = coords.cuts(state.marginal.mean, state.marginal.search(coords.c))
         new = cma.update(state.marginal, state.paths, told, coords.inside if cut else None)
         state.paths = new.paths
-        state.marginal = marginal_of(coords.inside(new.mean), new.cov, coords.c)
+        self._stale += new.share
+        mean = coords.inside(new.mean)
+        due = state.evaluations >= self.policies.early_newton.due
+        lasts = coords.full and np.ptp(coords.c) == 0 and state.marginal.basis is not None
+        if lasts and not due and self._stale < tuning.STALE_SHARE:
+            c = float(coords.c[0])
+            state.marginal = state.marginal.carried(mean, new.cov, new.growth, c)
+        else:
+            state.marginal = marginal_of(mean, new.cov, coords.c)
+            self._stale = 0.0
 
     def _try_model(self) -> None:
         """Fits the model that is due: value noise decides first, then the early Newton step."""
@@ -214,6 +226,8 @@ class Descent:
             case Widen():
                 self._widen(decision)
             case Enter():
+                marginal = self.state.marginal
+                self.state.marginal = marginal_of(marginal.mean, marginal.cov, self.state.coords.c)
                 self.policies.refinement.begin(self.state)
             case End():
                 self.state.why = decision.why

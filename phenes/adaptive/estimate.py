@@ -1,8 +1,11 @@
 """Models of the samples of a descent, and what they say about F at its mean."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from phenes.adaptive import tuning
+from phenes.adaptive.marginal import Marginal
 from phenes.adaptive.model.features import axis_features, crosses, dear, features_of, richest
 from phenes.adaptive.model.quadratic import Fit, enrich, fit
 from phenes.adaptive.phases import Claim
@@ -132,24 +135,55 @@ def _weights(z: np.ndarray, centre: np.ndarray, noise: np.ndarray) -> np.ndarray
     return np.exp(exponent - exponent.max())
 
 
+@dataclass(frozen=True)
+class Anchor:
+    """A model of the search where it was, and what it said of F there."""
+
+    model: Fit
+    marginal: Marginal
+    claim: Claim
+    evaluations: int
+
+    def moved(self, state: State) -> Claim:
+        """F at the present mean by the same model; its errors grow with the distance."""
+        model = self.model
+        z = self.marginal.whiten(state.marginal.mean)
+        u = z if model.turn is None else z @ model.turn
+        value = self.claim.value + float(model.g @ u + 0.5 * model.h @ u**2)
+        further = float(np.sum(u**2) + np.sum(np.square(u**2)) / 2)
+        error = np.hypot(self.claim.error, model.residual * np.sqrt(further / model.n))
+        return Claim(value, float(error), self.claim.noise_cost)
+
+
 def current(state: State) -> Claim:
-    """F at the mean: from the last step or end, a fresh model, or else recent values."""
+    """F at the mean, by a fresh model if one is needed."""
+    return anchored(state, None)[0]
+
+
+def anchored(state: State, anchor: Anchor | None) -> tuple[Claim, Anchor | None]:
+    """F at the mean: from the last step or end, a fresh model, or else recent values.
+
+    anchor: the model of an earlier call, which serves until half as many rows as it has features
+    are new.
+    """
     last = state.claim
     d = state.coords.dim
     if state.phase.over or (state.phase.refines and np.isfinite(last.value)):
-        return last
+        return last, None
     cheap = dear(d)
-    newest = tuning.ROWS_PER_FEATURE * features_of(d)
-    if cheap:
-        newest = tuning.ROWS_PER_AXIS_FEATURE * axis_features(d)
+    p = axis_features(d) if cheap else features_of(d)
+    if anchor is not None and state.evaluations - anchor.evaluations < p // 2:
+        return anchor.moved(state), anchor
+    newest = (tuning.ROWS_PER_AXIS_FEATURE if cheap else tuning.ROWS_PER_FEATURE) * p
     z, f = rows(state, newest, horizon(d))
     model = fit(z, f, not cheap, state.marginal.straight)
     if model is not None:
-        return smoothed(state, model, np.zeros(d), z, f)
+        claim = smoothed(state, model, np.zeros(d), z, f)
+        return claim, Anchor(model, state.marginal, claim, state.evaluations)
     _, f = state.archive.newest(state.popsize)
     if f.size == 0:
-        return Claim(np.nan, np.inf, last.noise_cost)
+        return Claim(np.nan, np.inf, last.noise_cost), None
     if f.size == 1:
-        return Claim(float(f[0]), np.inf, last.noise_cost)
+        return Claim(float(f[0]), np.inf, last.noise_cost), None
     error = float(f.std(ddof=1) / np.sqrt(f.size))
-    return Claim(float(f.mean()), error, last.noise_cost)
+    return Claim(float(f.mean()), error, last.noise_cost), None

@@ -74,6 +74,16 @@ class Marginal:
         axes = self.basis / self.root
         return (axes.T * c) @ axes
 
+    def carried(self, mean: np.ndarray, cov: np.ndarray, growth: float, c: float) -> Marginal:
+        """The law at another mean and wider by `growth`, with its axes as they are.
+
+        `cov` is to be decomposed later, by `marginal_of`. c: the noise, the same everywhere.
+        """
+        assert self.basis is not None
+        root = np.maximum(self.root * growth, np.sqrt(c))
+        push = self.basis * np.sqrt(np.maximum(root**2 - c, 0.0))
+        return Marginal(mean, cov, self.basis, root, push)
+
     def excess(self, c: np.ndarray) -> np.ndarray:
         """Variance of the search over that of the noise along the principal axes, or infinite."""
         noise = c if self.basis is None else (self.basis**2).T @ c

@@ -127,6 +127,9 @@ CORRECTION_DOUBT = 4
 # Whitened points are clipped to a length of sqrt(d) plus this: no draw lies further out.
 # [guard]
 LONGEST_BEYOND = 3
+# Share of the covariance that is new since it was decomposed beyond which it is again: every
+# generation below about 20 dimensions. [guard]
+STALE_SHARE = 0.02
 # Least variance of a step under neutral selection. [guard]
 LEAST_NEUTRAL = 1e-9
 
@@ -144,6 +147,9 @@ AGREEMENT = 0.3
 AGREEMENT_MEMORY = 33.0
 # Newest rows for each feature of the surrogate. [bench]
 SURROGATE_ROWS_PER_FEATURE = 5
+# It is fitted again after its features over this many new rows: every generation below 18
+# dimensions. [guard]
+SURROGATE_WAIT = 3
 # Weight of the best row over that of the worst: good points are where the search is going. [bench]
 BEST_OVER_WORST = 20.0
 # Number of values below which rank correlations are not computed. [guard]

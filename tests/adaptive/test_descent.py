@@ -199,8 +199,8 @@ def test_the_estimate_is_computed_once_for_what_was_told(monkeypatch):
     from phenes.adaptive import estimate
 
     rng, one, fits = np.random.default_rng(0), descent(np.full(3, 0.04)), []
-    current = estimate.current
-    monkeypatch.setattr(estimate, "current", lambda state: fits.append(1) or current(state))
+    found = estimate.anchored
+    monkeypatch.setattr(estimate, "anchored", lambda *args: fits.append(1) or found(*args))
     fed(one, 60, sphere, rng)
     x = drawn(one, 8, rng)
     for change in (

@@ -78,6 +78,14 @@ BENCHES = {
         "AblateSettings",
         ("cases", "policies", "seeds", "budget", "seed"),
     ),
+    "regimes": Bench(
+        "Regret against dimension (2 to 1000) and budget: cells worse than neighbours suggest.",
+        "regimes",
+        "RegimesSettings",
+        ("problems", "dims", "each", "seeds", "seed"),
+        "Folder for store, picture and report.",
+        ("processes",),
+    ),
     "engineering": Bench(
         "Filter, coating, launch, regulator: E f and yield beside nominal designs and libraries.",
         "engineering",

@@ -49,6 +49,7 @@ OPTIONS = {
     "cases": _several("Functions with their noise, such as ellipsoid-noise,stairs-exact."),
     "contenders": _several("Contenders, such as phenes,pycma."),
     "dims": _several("Dimensions, such as 10,40."),
+    "each": _several("Evaluations for each dimension, such as 10,40."),
     "engines": _several("Of loky, dask, ray."),
     "environments": _several("Ids such as CartPole-v1,Swimmer-v5."),
     "functions": _several("BBOB functions, such as 1-5,8."),

@@ -20,7 +20,7 @@ def solve(a: np.ndarray, b: np.ndarray) -> np.ndarray | None:
     gram = a.T @ a
     gram[np.diag_indices(p)] += tuning.RIDGE * n
     # LAPACK itself: what SciPy does around it takes longer than small systems do
-    _, x, info = cast("Solved", linalg.lapack.dposv(gram, a.T @ b))
+    _, x, info = cast("Solved", linalg.lapack.dposv(gram, a.T @ b))  # pyright: ignore[reportAttributeAccessIssue]
     return None if info else x
 
 

@@ -39,8 +39,22 @@ class Surrogate:
         return self.level + self.scale * (a @ self.coefficients)
 
 
-def learn(x: np.ndarray, f: np.ndarray, coords: Coordinates, marginal: Marginal) -> Surrogate:
-    """The model of rows x with values f in the axes of the search distribution."""
+def learn(
+    x: np.ndarray,
+    f: np.ndarray,
+    coords: Coordinates,
+    marginal: Marginal,
+    farthest: float = np.inf,
+) -> Surrogate:
+    """The model of rows x with values f in the axes of the search distribution.
+
+    farthest: squared whitened distance from the mean beyond which rows are left out.
+    """
+    centre = coords.to_x(marginal.mean)
+    axes = _axes(coords, marginal)
+    z = _turned(x - centre, axes)
+    close = np.einsum("ij,ij->i", z, z) < farthest
+    z, f = z[close], f[close]
     if f.size <= tuning.LEAST_ROWS_PER_FEATURE * axis_features(coords.dim):
         return Surrogate()
     with np.errstate(over="ignore", invalid="ignore"):
@@ -48,11 +62,10 @@ def learn(x: np.ndarray, f: np.ndarray, coords: Coordinates, marginal: Marginal)
         scale = float(f.std())
     if not (np.isfinite(scale) and scale > tuning.LEAST_SPREAD * abs(level)):
         return Surrogate()
-    centre = coords.to_x(marginal.mean)
-    axes = _axes(coords, marginal)
     rank = np.argsort(np.argsort(f, kind="stable")) / f.size
     weight = np.sqrt(tuning.BEST_OVER_WORST + (1 - tuning.BEST_OVER_WORST) * rank)
-    a = design(_turned(x - centre, axes), False) * weight[:, None]
+    a = design(z, False)
+    a *= weight[:, None]
     coefficients = solve(a, weight * (f - level) / scale)
     if coefficients is None:
         return Surrogate()

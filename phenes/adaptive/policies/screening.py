@@ -31,6 +31,7 @@ class Screening:
     mirroring: Mirroring = field(default_factory=Mirroring)
     surrogate: Surrogate = field(default_factory=Surrogate)
     agreement: float = 0.0  # rank correlation of the surrogate with f at points it had not seen
+    learnt_at: int = 0  # rows ever seen when the surrogate was fitted
     breadth: float = 1.0  # candidates per evaluation
     pool: np.ndarray = field(default_factory=_nothing)  # candidates not evaluated, in x
 
@@ -78,7 +79,7 @@ class Screening:
         pool = self.pool.reshape(-1, state.coords.dim)[:most]
         self.forget()
         self._judge(x, f)
-        self.surrogate = learnt(state)
+        self._learn(state)
         if not self.surrogate or not len(pool):
             return x, f
         slope, level = _calibrate(self.surrogate.predict(x), f)
@@ -86,6 +87,13 @@ class Screening:
             return x, f
         guess = level + slope * self.surrogate.predict(pool)
         return np.concatenate([x, pool]), np.concatenate([f, guess])
+
+    def _learn(self, state: State) -> None:
+        """Fits the surrogate again, in many dimensions only when there are some new rows for it."""
+        wait = axis_features(state.coords.dim) // tuning.SURROGATE_WAIT
+        if not self.surrogate or state.archive.total - self.learnt_at >= wait:
+            self.surrogate = learnt(state)
+            self.learnt_at = state.archive.total
 
     def _judge(self, x: np.ndarray, f: np.ndarray) -> None:
         """More candidates if the model orders points that it has not seen as f does, else fewer."""
@@ -109,8 +117,7 @@ def learnt(state: State) -> Surrogate:
     marginal = state.marginal
     newest = tuning.SURROGATE_ROWS_PER_FEATURE * axis_features(coords.dim)
     x, f = state.archive.newest(max(newest, state.popsize + tuning.SPARE_ROWS))
-    close = np.sum(marginal.whiten(coords.to_y(x)) ** 2, axis=1) < horizon(coords.dim)
-    return learn(x[close], f[close], coords, marginal)
+    return learn(x, f, coords, marginal, horizon(coords.dim))
 
 
 def _ranks(values: np.ndarray) -> np.ndarray:
