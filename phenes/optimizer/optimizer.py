@@ -289,18 +289,23 @@ class Optimizer(Campaign):
     ) -> FloatArray:
         """At most so many theta. propose: those of the search, as its `ask`."""
         self._advance(pending)
-        verification = self._trust.verification
-        if verification is not None:
-            theta = verification.ask(rows)
-        else:
+        trust, theta = self._trust, np.empty((0, self.dim))
+        # where f is exact, its few rows of verification fill up the last batch of a lab
+        fills = self._wishes.whole and trust.exact
+        if trust.verification is None:
             left = self.budget - self._ending.reserve - self.nfev - pending
             theta = self._candidates(min(rows, max(left, 1)), propose)
+        elif not fills:
+            theta = trust.verification.ask(rows)
+        if fills and len(theta) < rows:
+            last = trust.closing(rows - len(theta), self._search.mean)
+            theta = np.concatenate([theta, last])
         self._asked += len(theta)
         return theta
 
     def _hand_out_again(self, theta: FloatArray, pending: int) -> FloatArray:
         def propose(n: int, beside: int) -> FloatArray:
-            return self._search.retrace(theta[len(theta) - n :], beside)
+            return self._search.retrace(theta[beside : beside + n], beside)
 
         return self._hand_out(len(theta), pending, propose)
 

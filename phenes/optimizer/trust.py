@@ -155,6 +155,12 @@ class Trust:
         rows = [self.seen.theta[self.best]] * REPEATS_BEST + [self.x0] * REPEATS_START
         return np.array(rows[:most])
 
+    def closing(self, n: int, mean: FloatArray) -> FloatArray:
+        """What `Repeats` asks for, n rows at once: the mean unless it is known, and the best."""
+        best = self.seen.theta[self.best] if self.best >= 0 else mean
+        first = best if np.any(self.seen.at(mean)) else mean
+        return np.array([first] + [best] * (n - 1))
+
     def _ties(self) -> bool:
         """Whether different theta have equal values, while not all values are equal."""
         return not self.seen.flat and self.seen.tied

@@ -421,18 +421,21 @@ def test_what_is_withdrawn_is_as_if_it_had_never_been_asked(engine):
 
 
 @pytest.mark.parametrize(
-    ("batch", "budget", "expected"),
+    ("batch", "budget", "noise", "expected"),
     [
-        (8, 30, [8, 8, 8, 6]),
-        (12, 96, [12] * 8),
-        (24, 96, [24] * 4),
-        (24, 100, [24, 24, 24, 24, 4]),
-        (1, 9, [1] * 9),
+        (12, 96, None, [12] * 8),
+        (5, 12, None, [5, 5, 2]),
+        (8, 30, 0.1, [8, 8, 8, 6]),
+        (12, 96, 0.1, [12] * 8),
+        (24, 96, 0.1, [24] * 4),
+        (24, 100, 0.1, [24, 24, 24, 24, 4]),
+        (1, 9, 0.1, [1] * 9),
     ],
 )
-def test_batch_is_how_many_are_asked_and_the_last_time_what_is_left(batch, budget, expected):
+def test_batch_is_how_many_are_asked_and_the_last_time_what_is_left(batch, budget, noise, expected):
     """Also where the search ends and the verification begins."""
-    opt, lab, sizes = make(batch=batch, budget=budget), Lab(), []
+    opt = make(batch=batch, budget=budget, noise=noise)
+    lab, sizes = Lab(std=noise or 0.0), []
     while not opt.stop():
         theta = opt.ask()
         sizes.append(len(theta))
@@ -440,6 +443,7 @@ def test_batch_is_how_many_are_asked_and_the_last_time_what_is_left(batch, budge
         opt.tell(theta, values, realised=x)
     assert sizes == expected
     assert opt._trust.verification is not None
+    assert opt.result.verified
 
 
 @pytest.mark.parametrize(("batch", "popsize"), [(1, 6), (4, 8), (6, 6), (24, 24)])
