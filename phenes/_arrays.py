@@ -12,6 +12,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.core import Tracer
 from jaxtyping import Array
 
@@ -36,10 +37,12 @@ def as_float(name: str, value: Any) -> Array:
 
 def _array(name: str, value: Any) -> Array:
     # rows of True and False are data; one of them in place of a number is a slip
-    if not isinstance(value, bool):
+    if not isinstance(value, bool | np.bool_):
         try:
-            return jnp.asarray(value)
-        except (TypeError, ValueError):
+            array = jnp.asarray(value)
+            if not jnp.issubdtype(array.dtype, jnp.complexfloating):
+                return array
+        except (TypeError, ValueError, OverflowError):
             pass
     raise ValueError(
         f"{name} must be a number or an array of numbers, got {_validate.quote(value)}"

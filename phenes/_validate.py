@@ -18,6 +18,7 @@ FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.intp]
 
+LARGEST = 1e150  # of a coordinate: its square is a number in double precision
 LONGEST = 200  # characters of a value that an error message quotes
 
 
@@ -40,18 +41,18 @@ def count(name: str, value: Any, least: int = 1) -> int:
 
 def number(name: str, value: Any) -> float:
     """`value` as a finite float."""
-    given = _scalar(value)
-    if given is None or not np.isfinite(given):
+    given = _real(value)
+    if given is None:
         raise ValueError(f"{name} must be a finite number, got {quote(value)}")
-    return float(given)
+    return given
 
 
 def positive_number(name: str, value: Any, unit: str = "") -> float:
     """`value` as a positive finite float. unit: for the error message, as " of seconds"."""
-    given = _scalar(value)
-    if given is None or not np.isfinite(given) or given <= 0:
+    given = _real(value)
+    if given is None or given <= 0:
         raise ValueError(f"{name} must be a positive number{unit}, got {quote(value)}")
-    return float(given)
+    return given
 
 
 def whole(value: Any) -> int | None:
@@ -97,7 +98,7 @@ def numbers(name: str, value: Any, booleans: bool = False) -> FloatArray:
         array = np.asarray(value)
         if array.dtype.kind in ("iufOb" if booleans else "iufO"):
             return np.array(array, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         pass
     raise ValueError(f"{name} must be a number or an array of numbers, got {quote(value)}")
 
@@ -222,8 +223,14 @@ def start(x0: Any, sigma0: Any) -> tuple[FloatArray, FloatArray]:
             f" {scale.shape}"
         )
     finite("x0", centre)
+    if np.any(np.abs(centre) > LARGEST):
+        raise ValueError(f"x0 must lie within ±{LARGEST:g}, got {quote(x0)}")
     if not (np.all(np.isfinite(scale)) and np.all(scale > 0)):
         raise ValueError(f"sigma0 must be positive, got {quote(sigma0)}")
+    if np.any(scale > LARGEST) or np.any(scale < 1 / LARGEST):
+        raise ValueError(
+            f"sigma0 must lie between {1 / LARGEST:g} and {LARGEST:g}, got {quote(sigma0)}"
+        )
     return centre, np.broadcast_to(scale, centre.shape).copy()
 
 
@@ -357,6 +364,16 @@ def quote(value: object) -> str:
 def printable(text: str) -> str:
     """`text` with what would act on a terminal, such as its escape sequences, spelt out."""
     return "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
+
+
+def _real(value: Any) -> float | None:
+    """The finite number in `value` as a float; None if there is none, or it is too large."""
+    number = _scalar(value)
+    try:
+        real = float("nan") if number is None else float(number)
+    except OverflowError:
+        return None
+    return real if np.isfinite(real) else None
 
 
 def _scalar(value: Any) -> int | float | None:

@@ -214,8 +214,9 @@ def es(
     >>> bool(info.f_mean[-1] > info.f_mean[0])
     True
     """
-    _check(estimator, weighting, optimiser, metric)
+    _check(p, estimator, weighting, optimiser, metric)
     n = _validate.count("popsize", popsize)
+    mirrored = _validate.flag("mirrored", mirrored)
     if mirrored and n % 2:
         raise ValueError(f"popsize must be even for mirrored pairs, got {n}")
     schedule = _schedule(std)
@@ -270,11 +271,14 @@ def _estimate(
 
 
 def _check(
+    p: object,
     estimator: Estimator | LearningEstimator,
     weighting: Weighting,
     optimiser: Optimiser,
     metric: Metric,
 ) -> None:
+    if p is not None:  # a strategy without a p can ask, and nothing else
+        _validate.instance("p", p, ("sample", "log_prob"), "phenes.inputs.GaussianNoise(0.1)")
     if isinstance(estimator, type) or not isinstance(estimator, LearningEstimator):
         _validate.function("estimator", estimator, "phenes.estimators.phenotype")
         if isinstance(estimator, Observer):
@@ -288,7 +292,8 @@ def _check(
     _validate.function("metric", metric, "phenes.metric.natural")
     if isinstance(optimiser, type) or not _is_optimiser(optimiser):
         raise ValueError(
-            f"optimiser must be an optax transformation such as optax.sgd(0.1), got {optimiser!r}"
+            "optimiser must be an optax transformation such as optax.sgd(0.1), got"
+            f" {_validate.quote(optimiser)}"
         )
 
 
@@ -297,12 +302,24 @@ def _is_optimiser(given: object) -> bool:
 
 
 def _schedule(std: float | Schedule | None) -> Schedule | None:
+    if std is None:
+        return None
     if isinstance(std, type):
         raise ValueError(f"std must be a positive number or a schedule, got {std!r}")
-    if std is None or callable(std):
-        return std
-    _arrays.positive("std", std)
-    return lambda _: jnp.asarray(std)
+    if not callable(std):
+        if _arrays.concrete(std):
+            std = _validate.positive_number("std", std)
+        return lambda _: jnp.asarray(std)
+    try:
+        first = std(0)
+    except Exception as error:  # of any kind: it is the caller's function
+        raise ValueError(
+            f"std must be a positive number or a schedule of the generation, got"
+            f" {_validate.quote(std)}, which raises {error!r}"
+        ) from error
+    if _arrays.concrete(first):
+        _validate.positive_number("std of generation 0", first)
+    return std
 
 
 def _draw(q: SearchLaw, key: PRNGKeyArray, n: int, mirrored: bool) -> Tree:

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jax.scipy.special import betaln, gammaln
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from phenes import _arrays, _validate
+from phenes import _validate
 from phenes._trees import replace
 from phenes.search.conjugate import Beta, Gamma
 from phenes.search.dirichlet import Dirichlet
@@ -216,8 +216,7 @@ class Poisson(eqx.Module):
     exposure: float = eqx.field(static=True)
 
     def __init__(self, exposure: float = 1.0):
-        _arrays.positive("exposure", exposure)
-        self.exposure = float(exposure)
+        self.exposure = _validate.positive_number("exposure", exposure)
 
     def sample(self, key: PRNGKeyArray, theta: Float[Array, "*d"]) -> Float[Array, "*d"]:
         """One x for one theta."""
