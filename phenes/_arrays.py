@@ -42,7 +42,7 @@ def _array(name: str, value: Any) -> Array:
             array = jnp.asarray(value)
             if not jnp.issubdtype(array.dtype, jnp.complexfloating):
                 return array
-        except (TypeError, ValueError, OverflowError):
+        except Exception:  # objects may refuse to be an array in any way
             pass
     raise ValueError(
         f"{name} must be a number or an array of numbers, got {_validate.quote(value)}"

@@ -18,7 +18,7 @@ FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.intp]
 
-LARGEST = 1e150  # of a coordinate: its square is a number in double precision
+LARGEST = 1e100  # of a coordinate or a scale, so that squares neither overflow nor vanish
 LONGEST = 200  # characters of a value that an error message quotes
 
 
@@ -98,7 +98,7 @@ def numbers(name: str, value: Any, booleans: bool = False) -> FloatArray:
         array = np.asarray(value)
         if array.dtype.kind in ("iufOb" if booleans else "iufO"):
             return np.array(array, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
+    except Exception:  # objects may refuse to be an array in any way
         pass
     raise ValueError(f"{name} must be a number or an array of numbers, got {quote(value)}")
 
@@ -227,9 +227,9 @@ def start(x0: Any, sigma0: Any) -> tuple[FloatArray, FloatArray]:
         raise ValueError(f"x0 must lie within ±{LARGEST:g}, got {quote(x0)}")
     if not (np.all(np.isfinite(scale)) and np.all(scale > 0)):
         raise ValueError(f"sigma0 must be positive, got {quote(sigma0)}")
-    if np.any(scale > LARGEST) or np.any(scale < 1 / LARGEST):
+    if np.any(scale < 1 / LARGEST) or np.any(scale > LARGEST):
         raise ValueError(
-            f"sigma0 must lie between {1 / LARGEST:g} and {LARGEST:g}, got {quote(sigma0)}"
+            f"sigma0 must be between {1 / LARGEST:g} and {LARGEST:g}, got {quote(sigma0)}"
         )
     return centre, np.broadcast_to(scale, centre.shape).copy()
 
@@ -260,7 +260,7 @@ def _sides(value: Any, dim: int) -> tuple[list[Any], list[Any]]:
         given = (np.asarray(value.lb), np.asarray(value.ub))
     try:
         parts = [list(np.atleast_1d(np.array(part, dtype=object))) for part in given]
-    except TypeError:
+    except Exception:  # objects may refuse to be an array in any way
         raise ValueError(f"bounds must be (low, high) or {dim} pairs, got {quote(given)}") from None
     are_pairs = len(parts) == dim and all(len(part) == 2 for part in parts)
     # in two dimensions both readings are possible: arrays are sides, lists and tuples are a pair
@@ -279,7 +279,7 @@ def _sides(value: Any, dim: int) -> tuple[list[Any], list[Any]]:
 
 def _side(values: list[Any], unbounded: float) -> FloatArray:
     side = numbers("bounds", [unbounded if value is None else value for value in values])
-    if np.any(np.isnan(side)):
+    if side.ndim != 1 or np.any(np.isnan(side)):
         raise ValueError(f"bounds must be numbers or None, got {quote(values)}")
     return side
 
@@ -384,8 +384,8 @@ def _scalar(value: Any) -> int | float | None:
         return None
     try:
         array = np.asarray(value)
-    except (TypeError, ValueError):
+    except Exception:  # objects may refuse to be an array in any way
         return None
     if array.ndim or array.dtype.kind not in "iuf":
         return None
-    return array.item()
+    return float(array) if array.dtype.kind == "f" else int(array)

@@ -133,6 +133,23 @@ CASES = {
         lambda: inputs.GaussianMixtureNoise([0.5, 0.5], [0.1, np.eye(2)]),
         "scales must be all scalars, all vectors or all matrices",
     ),
+    "mixture weights": (
+        lambda: inputs.GaussianMixtureNoise([0.5, 0.6], [0.1, 0.2]),
+        r"weights must sum to one, got \[0.5 0.6\]",
+    ),
+    "mixture of one scale": (
+        lambda: inputs.GaussianMixtureNoise([0.5, 0.5], 0.1),
+        "scales must be a list with the scale of each part, got 0.1",
+    ),
+    "repeated numbers": (
+        lambda: inputs.Repeated(0.1, 2),
+        "base must have sample and log_prob, such as .*, got 0.1",
+    ),
+    "exposures": (lambda: inputs.Poisson([1.0, 2.0]), "exposure must be a positive number, got"),
+    "too large for any array": (
+        lambda: inputs.GaussianNoise(10**30),
+        "scale must be a number or an array of numbers, got 1000",
+    ),
     "stops crossed": (
         lambda: inputs.SaturatingNoise(0.1, 1.0, -1.0),
         "low must be below high, got 1.0 and -1.0",
@@ -335,7 +352,18 @@ MISUSE = {
         lambda: optimizer(seed=-1),
         "seed must be a whole number of at least 0, got -1",
     ),
-    "noise negative": (lambda: optimizer(noise=-0.1), "noise must be positive, got -0.1"),
+    "noise negative": (lambda: optimizer(noise=-0.1), "noise must be non-negative, got -0.1"),
+    "noise without a mean": (
+        lambda: optimizer(noise=inputs.StudentTNoise(0.1, 1.0)),
+        "noise must have a mean, got StudentTNoise with df = 1: give a df above 1",
+    ),
+    "noise of several coordinates without a mean": (
+        lambda: optimizer(noise=inputs.MultivariateTNoise(0.1, 0.5)),
+        "noise must have a mean, got MultivariateTNoise with df = 0.5",
+    ),
+    "noise too large": (lambda: optimizer(noise=1e200), r"noise must be at most 1e\+100"),
+    "sigma0 too small": (lambda: optimizer(sigma0=1e-200), "sigma0 must be between 1e-100 and"),
+    "bounds of bounds": (lambda: optimizer(bounds=np.ones((2, 2, 3))), "bounds must be"),
     "noise a word": (
         lambda: optimizer(noise="some"),
         "noise must be a number, .* or 'learn', got 'some'",
@@ -492,7 +520,8 @@ FLAG = ["yes", 1, None, Word]
 CALLABLE = ["name", 3, Word]
 NOISE = [np.nan, np.inf, True, "some", inputs.GaussianNoise, -0.1, [0.1, 0.1, 0.1], -np.eye(2)]
 BOUNDS = [3, "wide", (1, -1), (np.nan, 1), (True, False), [(0, 1)] * 3, Word]
-WORKERS = [0, -1, np.inf, np.nan, True, "spark", Word, 1.5]
+WORKERS = [0, -1, np.inf, np.nan, True, "spark", Word, 1.5, 10**9]
+PATHS = [3, True, "", "a\0b", Word, b"run.db"]
 
 WRONG = {
     minimize: {
@@ -513,6 +542,7 @@ WRONG = {
         "realises": FLAG,
         "callback": CALLABLE,
         "progress": FLAG,
+        "checkpoint": PATHS,
         "resume": FLAG,
         "seed": WHOLE,
     },

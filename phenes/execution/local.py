@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from phenes import _validate
 from phenes._validate import FloatArray
 from phenes.execution.compiled import compiled
 from phenes.execution.pool import Arrived
@@ -76,11 +77,14 @@ class LocalPool:
         except Exception as error:
             return [failed(say(error))] * len(points)
         x, f = out if self.realises else (None, out)
-        values = np.asarray(f, object if isinstance(f, list | tuple) else np.float64)
+        try:
+            values = np.asarray(f, object if isinstance(f, list | tuple) else np.float64)
+        except Exception:  # what f returns may be anything
+            values = np.empty(0)
         if values.shape != (len(points),):
             raise ValueError(
                 f"f must return one value for each of the {len(points)} rows when vectorized, got"
-                f" shape {values.shape}"
+                f" {_validate.quote(f)}"
             )
         rows = [None] * len(points) if x is None else np.asarray(x, np.float64)
         return [outcome(row, value) for row, value in zip(rows, values, strict=True)]

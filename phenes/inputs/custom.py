@@ -103,6 +103,7 @@ class Repeated(eqx.Module):
     repeats: int = eqx.field(static=True)
 
     def __init__(self, base: InputLaw, repeats: int):
+        _validate.instance("base", base, ("sample", "log_prob"), "inputs.GaussianNoise(0.1)")
         self.base, self.repeats = base, _validate.count("repeats", repeats)
 
     def sample(self, key: PRNGKeyArray, theta: Tree) -> Tree:

@@ -17,6 +17,8 @@ from phenes.inputs.gaussian import G, GaussianNoise
 from phenes.laws.normal import Mixture, Normal
 from phenes.search.gaussian import DiagonalGaussian, Gaussian, GaussianSearch, IsotropicGaussian
 
+ROUNDING = 1e-5  # by which the sum of weights may miss one, in single precision
+
 
 class GaussianMixtureNoise(eqx.Module):
     """x = theta + eps, eps ~ sum_k weight_k N(bias_k, C_k).
@@ -26,7 +28,7 @@ class GaussianMixtureNoise(eqx.Module):
     Parameters
     ----------
     weights : array_like, shape [k]
-        Positive; divided by their sum.
+        Positive, with the sum one.
     scales : sequence of k array_like
         Each as for `GaussianNoise`, all of one kind.
     biases : array_like, shape [k, d], optional
@@ -35,7 +37,7 @@ class GaussianMixtureNoise(eqx.Module):
     Raises
     ------
     ValueError
-        If the lengths differ, or the scales are of several kinds.
+        If the lengths differ, the weights do not sum to one, or the scales are of several kinds.
 
     Examples
     --------
@@ -52,13 +54,21 @@ class GaussianMixtureNoise(eqx.Module):
         biases: ArrayLike | None = None,
     ):
         shares = _arrays.positive("weights", weights)
+        listed = isinstance(scales, list | tuple) or getattr(scales, "ndim", 0) > 0
+        if not listed:
+            raise ValueError(
+                f"scales must be a list with the scale of each part, got {_validate.quote(scales)}"
+            )
         centres = None if biases is None else _arrays.as_float("biases", biases)
-        lengths = {len(scales), len(scales if centres is None else centres)}
+        sized = centres is None or centres.ndim > 0
+        lengths = {len(scales), len(scales if centres is None else centres)} if sized else {-1}
         if shares.ndim != 1 or lengths != {shares.size}:
             raise ValueError(
                 f"weights, scales and biases must be of one length, got {shares.shape} and"
                 f" {len(scales)} scales"
             )
+        if _arrays.concrete(shares) and abs(float(jnp.sum(shares)) - 1) > ROUNDING:
+            raise ValueError(f"weights must sum to one, got {_validate.describe(shares)}")
         self.log_weight = jnp.log(shares / jnp.sum(shares))
         laws = [
             GaussianNoise(scale, None if centres is None else centres[k])

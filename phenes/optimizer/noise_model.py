@@ -230,7 +230,10 @@ def _declared(noise: Any, dim: int) -> FloatArray:
         _validate.square("noise", array)
         _validate.semidefinite("noise", array, float(np.finfo(np.float64).eps))
     else:
-        _validate.signs("noise", array)
+        _validate.signs("noise", array, strict=False)  # a coordinate without noise is exact
+        most = _validate.LARGEST
+        if np.any(array > most):
+            raise ValueError(f"noise must be at most {most:g}, got {_validate.describe(array)}")
         array = array**2
     return _of_length("noise", np.full(dim, array) if array.ndim == 0 else array, dim)
 
@@ -249,6 +252,12 @@ def _of_law(law: Any, dim: int) -> NoiseModel:
         raise ValueError(
             "noise must be the law of one evaluation, got Repeated: tell the same theta several"
             " times instead"
+        )
+    df = getattr(law, "df", None)
+    if df is not None and np.size(df) == 1 and float(df) <= 1:
+        raise ValueError(
+            f"noise must have a mean, got {type(law).__name__} with df = {float(df):g}: give a df"
+            " above 1"
         )
     return _of_gaussian(law, dim) if isinstance(law, GaussianNoise) else SampledNoiseModel(law, dim)
 

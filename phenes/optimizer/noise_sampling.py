@@ -25,11 +25,18 @@ def sample(law: Any, seed: int, generation: int, theta: FloatArray) -> FloatArra
     n = len(theta)
     padded = np.concatenate([theta, np.repeat(theta[-1:], -n % BLOCK, axis=0)])
     with jax.enable_x64(True):
-        key = jax.random.fold_in(jax.random.key(seed), generation)
+        key = jax.random.fold_in(jax.random.key(_seed(seed)), generation)
         blocks = [
             _compiled()(law, key, np.asarray(i), padded[i : i + BLOCK]) for i in range(0, n, BLOCK)
         ]
         return np.concatenate([np.asarray(block) for block in blocks])[:n]
+
+
+def _seed(seed: int) -> int:
+    """`seed` as JAX takes it; larger ones, which NumPy takes, are mixed down."""
+    if seed < 2**63:
+        return seed
+    return int(np.random.SeedSequence(seed).generate_state(1, np.uint64)[0] >> np.uint64(1))
 
 
 @functools.cache
