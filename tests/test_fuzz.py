@@ -223,7 +223,7 @@ def test_optimizer_takes_it_or_says_why_not(given, odd):
 PLAIN = {
     "Law": {"sample": lambda key, theta: theta, "log_prob": lambda x, theta: 0.0},
     "Experts": {"log_probs": lambda theta: np.zeros((2, 2))},
-    "HeteroscedasticNoise": {"scale": np.abs},
+    "HeteroscedasticNoise": {"std": jnp.abs},
     "NaturalFamily": {"A": jnp.exp, "u": jnp.abs, "sampler": jax.random.poisson},
     "Repeated": {"base": inputs.GaussianNoise(0.1), "repeats": 2},
     "SaturatingNoise": {"scale": 0.1, "low": -1.0, "high": 1.0},

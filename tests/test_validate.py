@@ -146,6 +146,10 @@ CASES = {
         "base must have sample and log_prob, such as .*, got 0.1",
     ),
     "exposures": (lambda: inputs.Poisson([1.0, 2.0]), "exposure must be a positive number, got"),
+    "complex": (
+        lambda: inputs.SaturatingNoise(0.1, 1j, 1.0),
+        "low must be a number or an array of numbers, got 1j",
+    ),
     "too large for any array": (
         lambda: inputs.GaussianNoise(10**30),
         "scale must be a number or an array of numbers, got 1000",

@@ -5,6 +5,7 @@ law.
 import numpy as np
 import pytest
 
+import phenes
 from phenes import inputs
 from phenes.optimizer.noise_model import noise_model
 
@@ -78,3 +79,36 @@ def test_moments_of_any_law(law, bias, var):
         np.testing.assert_allclose(found.cov, [[0.26, 0.25], [0.25, 0.26]], rtol=0.05)
     else:
         np.testing.assert_allclose(found.cov, [var, var], rtol=0.1)
+
+
+@pytest.mark.few
+@pytest.mark.parametrize("engine", ["gp", "adaptive"])
+@pytest.mark.parametrize(
+    "noise",
+    [[0.3, 0, 0.3], np.diag([0.09, 0, 0.09])],
+    ids=["standard deviations", "covariance"],
+)
+def test_a_coordinate_without_noise_is_exact(engine, noise):
+    """E f = sum (theta - 1)^2 + 0.18, and x_1 = theta_1 in every evaluation."""
+    budget = 25 if engine == "gp" else 400
+    result = phenes.minimize(
+        lambda x: float(np.sum((x - 1) ** 2)), np.zeros(3), 0.5, noise, budget=budget, engine=engine
+    )
+    seen = result.evaluations
+    np.testing.assert_array_equal(seen.x[:, 1], seen.theta[:, 1])
+    assert (seen.x[:, [0, 2]] != seen.theta[:, [0, 2]]).all()
+    assert abs(result.x[1] - 1) < (0.3 if engine == "gp" else 0.05)
+    assert abs(result.fun - 0.18 - np.sum((result.x - 1) ** 2)) < 4 * result.fun_se + 0.02
+    assert np.isfinite([result.fun, result.fun_se]).all()
+
+
+def test_a_coordinate_without_noise_is_exact_by_ask_and_tell():
+    opt = phenes.Optimizer(np.zeros(3), 0.5, [0.1, 0, 0.1], budget=200, seed=1)
+    rng = np.random.default_rng(0)
+    while not opt.stop():
+        theta = opt.ask()
+        x = theta + rng.normal(size=theta.shape) * [0.1, 0, 0.1]
+        opt.tell(theta, np.sum((x - 1) ** 2, axis=1), realised=x)
+    assert opt.warning is None
+    np.testing.assert_allclose(opt.noise_std, [0.1, 0, 0.1])
+    np.testing.assert_allclose(opt.result.x, 1, atol=0.1)
