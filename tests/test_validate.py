@@ -601,7 +601,17 @@ def test_a_wrong_argument_is_refused_before_anything_is_evaluated(call, name, va
     assert len(str(caught.value)) < 500
 
 
-THREES = (3, 3.0, np.int8(3), np.int64(3), np.uint32(3), np.float32(3), np.array(3), jnp.int32(3))
+THREES = (
+    3,
+    3.0,
+    np.int8(3),
+    np.int64(3),
+    np.uint32(3),
+    np.float32(3),
+    np.array(3),
+    jnp.int32(3),
+    np.longdouble(3),
+)
 
 
 @pytest.mark.parametrize("three", THREES)

@@ -125,3 +125,15 @@ def test_moments_of_a_sampled_law_are_kept_while_theta_hardly_moves(monkeypatch)
     for _ in range(10):
         opt.tell(np.ones((8, 2)), np.arange(8.0), realised=np.ones((8, 2)))
     assert asked.count(noise_model.DRAWS) == 2
+
+
+def test_rounding_of_large_theta_is_not_taken_for_noise():
+    """Doubles near 1e15 are an eighth apart, those near 1e12 a ten-thousandth."""
+    rng = np.random.default_rng(0)
+    state = NoiseState(0.1, np.zeros(2))
+    for size in (1e15, 1e12):
+        theta = size + rng.normal(size=(500, 2))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            state.observe(theta, theta + 0.1 * rng.normal(size=theta.shape), True)
+    assert state.residuals.samples == 500
