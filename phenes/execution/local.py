@@ -76,6 +76,7 @@ class LocalPool:
             out = self.f(points)
         except Exception as error:
             return [failed(say(error))] * len(points)
+        f: Any
         x, f = out if self.realises else (None, out)
         try:
             values = np.asarray(f, object if isinstance(f, list | tuple) else np.float64)
@@ -84,7 +85,7 @@ class LocalPool:
         if values.shape != (len(points),):
             raise ValueError(
                 f"f must return one value for each of the {len(points)} rows when vectorized, got"
-                f" {_validate.quote(f)}"
+                f" {_validate.quote(out)}"
             )
         rows = [None] * len(points) if x is None else np.asarray(x, np.float64)
         return [outcome(row, value) for row, value in zip(rows, values, strict=True)]

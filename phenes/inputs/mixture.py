@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.scipy.special import gammaln
 from jaxtyping import Array, Float, PRNGKeyArray
 from numpy.typing import ArrayLike
@@ -18,6 +19,12 @@ from phenes.laws.normal import Mixture, Normal
 from phenes.search.gaussian import DiagonalGaussian, Gaussian, GaussianSearch, IsotropicGaussian
 
 ROUNDING = 1e-5  # by which the sum of weights may miss one, in single precision
+
+
+def _is_list(value: object) -> bool:
+    if isinstance(value, np.ndarray | jax.Array):
+        return value.ndim > 0
+    return isinstance(value, list | tuple)
 
 
 class GaussianMixtureNoise(eqx.Module):
@@ -54,14 +61,13 @@ class GaussianMixtureNoise(eqx.Module):
         biases: ArrayLike | None = None,
     ):
         shares = _arrays.positive("weights", weights)
-        listed = isinstance(scales, list | tuple) or getattr(scales, "ndim", 0) > 0
-        if not listed:
+        if not _is_list(scales):
             raise ValueError(
                 f"scales must be a list with the scale of each part, got {_validate.quote(scales)}"
             )
         centres = None if biases is None else _arrays.as_float("biases", biases)
-        sized = centres is None or centres.ndim > 0
-        lengths = {len(scales), len(scales if centres is None else centres)} if sized else {-1}
+        rows = len(scales) if centres is None else sum(centres.shape[:1])
+        lengths = {len(scales), rows}
         if shares.ndim != 1 or lengths != {shares.size}:
             raise ValueError(
                 f"weights, scales and biases must be of one length, got {shares.shape} and"
