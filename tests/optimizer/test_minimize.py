@@ -227,7 +227,7 @@ import sys, time, numpy as np, phenes
 def f(x):
     time.sleep(0.002)
     return float(np.sum(x**2))
-result = phenes.minimize(f, np.full(3, 1.5), 0.5, 0.1, budget=100, seed=5, checkpoint=sys.argv[1])
+result = phenes.minimize(f, np.full(3, 1.5), 0.5, 0.1, budget=40, seed=5, checkpoint=sys.argv[1])
 print(result.nfev, repr(result.x.tolist()))
 """
 
@@ -239,26 +239,26 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path):
     with subprocess.Popen(command) as process:
         try:
             deadline = time.monotonic() + 60
-            while time.monotonic() < deadline and not (path.exists() and on_file(path) >= 20):
+            while time.monotonic() < deadline and not (path.exists() and on_file(path) >= 12):
                 time.sleep(0.02)
         finally:
             process.kill()
     before = on_file(path)
-    assert before >= 20
+    assert before >= 12
     evaluated = []
 
     def f(x):
         evaluated.append(1)
         return float(np.sum(x**2))
 
-    result = phenes.minimize(f, X0, 0.5, 0.1, budget=100, seed=5, checkpoint=path, resume="anyway")
-    straight = phenes.minimize(sphere, X0, 0.5, 0.1, budget=100, seed=5)
+    result = phenes.minimize(f, X0, 0.5, 0.1, budget=40, seed=5, checkpoint=path, resume="anyway")
+    straight = phenes.minimize(sphere, X0, 0.5, 0.1, budget=40, seed=5)
     np.testing.assert_array_equal(result.x, straight.x)
-    assert len(evaluated) <= 100 - before, "what was evaluated before is not evaluated again"
-    again = phenes.minimize(f, X0, 0.5, 0.1, budget=100, seed=5, checkpoint=path)
+    assert len(evaluated) <= 40 - before, "what was evaluated before is not evaluated again"
+    again = phenes.minimize(f, X0, 0.5, 0.1, budget=40, seed=5, checkpoint=path)
     np.testing.assert_array_equal(again.x, straight.x)
     with pytest.raises(ValueError, match="cannot be resumed: seed was 5 and is now 6"):
-        phenes.minimize(f, X0, 0.5, 0.1, budget=100, seed=6, checkpoint=path)
+        phenes.minimize(f, X0, 0.5, 0.1, budget=40, seed=6, checkpoint=path)
 
 
 def on_file(path):
@@ -290,7 +290,8 @@ NUMBERS = """
 import sys, numpy as np, phenes
 f = lambda x: float(np.sum(x**2))
 for noise in (0.1, [0.1, 0.2], np.eye(2) / 100, np.float32(0.1)):
-    phenes.minimize(f, np.ones(2), 0.5, noise=noise, budget=50)
+    for engine in ("gp", "adaptive"):
+        phenes.minimize(f, np.ones(2), 0.5, noise=noise, budget=12, engine=engine)
     phenes.Optimizer(np.ones(2), 0.5, noise=noise)
 for wrong in (-0.1, np.nan, [0.1] * 3, "some"):
     try:
