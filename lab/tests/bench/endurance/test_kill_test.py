@@ -19,7 +19,7 @@ from phenes_lab.bench.endurance.kill_test.tables import write
 @pytest.mark.machine
 @pytest.mark.few
 def test_a_run_survives(tmp_path):
-    settings = KillTestSettings(kills=3, engines=("loky",), budget=120, pause=0.2)
+    settings = KillTestSettings(kills=3, engines=("loky",), budget=60, pause=0.2)
     done = rounds.run(settings, tmp_path).results
     assert sum(r.kills for r in done) == 3
     assert sum(r.of_program for r in done) >= 1
