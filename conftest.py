@@ -1,10 +1,8 @@
 """Double precision, checked shapes, and no silent promotion of ranks or dtypes."""
 
 import gc
-import hashlib
 import os
 import shutil
-from pathlib import Path
 
 # most of the time of a test is its compiler's: programs that run once are not worth optimising.
 # There is a process of tests for each core: threads of libraries would only wait for each other.
@@ -20,6 +18,7 @@ import jax
 import jaxtyping
 import pytest
 
+from tests.compiled import COMPILED, settings
 from tests.shapes import MODULES
 
 pytest_plugins = ["tests.reruns"]
@@ -34,32 +33,16 @@ jax.config.update("jax_enable_x64", True)
 jax.config.update("jax_numpy_rank_promotion", "raise")
 jax.config.update("jax_numpy_dtype_promotion", "strict")
 
-COMPILED = Path(__file__).parent / ".cache" / "jax"
 LARGEST = 2**30  # bytes of compiled programs, beyond which they are thrown away
 
 
-def processor():
-    """A name for what programs are compiled for."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return None
-    kinds = {line for line in lines if line.startswith(("flags", "Features", "model name"))}
-    return hashlib.sha256("\n".join(sorted(kinds)).encode()).hexdigest()[:16]
-
-
 def keep_compiled():
-    """Keep what is compiled for the next run, and for the other processes of this one.
-
-    JAX finds a program again by its text, options and version: a change of the code is a change of
-    the text. Nothing is kept by the processes that tests start.
-    """
-    if "JAX_COMPILATION_CACHE_DIR" in os.environ or (name := processor()) is None:
-        return
-    jax.config.update("jax_compilation_cache_dir", str(COMPILED / name))
-    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
-    jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
-    jax.config.update("jax_persistent_cache_enable_xla_caches", "none")
+    """Keep what is compiled for the next run, and for the other processes of this one."""
+    if compiled := settings():
+        jax.config.update("jax_compilation_cache_dir", compiled["JAX_COMPILATION_CACHE_DIR"])
+        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
+        jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+        jax.config.update("jax_persistent_cache_enable_xla_caches", "none")
 
 
 keep_compiled()

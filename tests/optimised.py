@@ -11,6 +11,8 @@ from typing import Any
 
 import jax
 
+from tests.compiled import settings
+
 # a little: it saves a long simulation more than it costs the compiler
 for_long = functools.partial(
     jax.jit,
@@ -21,9 +23,8 @@ for_long = functools.partial(
 def measured(code: str) -> Any:
     """`code` is a script whose last line of output is JSON."""
     ours = ("XLA_FLAGS", "OPENBLAS_NUM_THREADS")
-    environment = {name: value for name, value in os.environ.items() if name not in ours} | {
-        "JAX_ENABLE_X64": "1"
-    }
+    environment = {name: value for name, value in os.environ.items() if name not in ours}
+    environment |= settings() | {"JAX_ENABLE_X64": "1"}
     done = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=600
     )

@@ -1,6 +1,7 @@
 """Each example runs, and what it prints is what it promises."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 import phenes
 from phenes.problems.engineering import REGULATOR
 from phenes.problems.engineering.regulator import expected_cost
+from tests.compiled import settings
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "examples"
@@ -26,7 +28,15 @@ def printed(tmp_path_factory):
         (folder / f"readme_{k}.py").write_text(code)
     files = [*sorted(folder.glob("*.py")), *sorted(EXAMPLES.glob("*.py"))]
     command = [sys.executable, "-m", "tests.scripts", *map(str, files)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600, cwd=ROOT)
+    done = subprocess.run(
+        command,
+        env=os.environ | settings(),
+        capture_output=True,
+        text=True,
+        timeout=600,
+        cwd=ROOT,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     return {Path(path).stem: found for path, found in json.loads(done.stdout).items()}
