@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         problems,
         rl,
         search,
+        space,
         store,
         watch,
         weightings,
@@ -47,17 +48,24 @@ if TYPE_CHECKING:
     )
     from phenes.batch import Batch
     from phenes.loop import OIU, run, run_host
-    from phenes.optimizer import Optimizer, Result, maximize, minimize
+    from phenes.optimizer import Optimizer, Result, Workers, maximize, minimize
+    from phenes.space import Choice, Integer, Log, Real, Space
     from phenes.strategy import Info, State, Strategy, es
 
 __all__ = [
     "OIU",
     "Batch",
+    "Choice",
     "Info",
+    "Integer",
+    "Log",
     "Optimizer",
+    "Real",
     "Result",
+    "Space",
     "State",
     "Strategy",
+    "Workers",
     "adaptive",
     "contexts",
     "diagnostics",
@@ -75,6 +83,7 @@ __all__ = [
     "run",
     "run_host",
     "search",
+    "space",
     "store",
     "watch",
     "weightings",
@@ -85,7 +94,8 @@ _HEAVY = ("plots",)
 _HOMES = {
     "batch": ("Batch",),
     "loop": ("OIU", "run", "run_host"),
-    "optimizer": ("Optimizer", "Result", "maximize", "minimize"),
+    "optimizer": ("Optimizer", "Result", "Workers", "maximize", "minimize"),
+    "space": ("Choice", "Integer", "Log", "Real", "Space"),
     "strategy": ("Info", "State", "Strategy", "es"),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}

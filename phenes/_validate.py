@@ -7,9 +7,9 @@ number; True, text, NaN, infinity and classes are none of these.
 """
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import PurePath
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,6 +90,38 @@ def choice(name: str, value: Any, words: tuple[str, ...]) -> str:
         listed = ", ".join(map(repr, words))
         raise ValueError(f"{name} must be one of {listed}, got {quote(value)}")
     return value
+
+
+def text(name: str, value: Any) -> str:
+    """`value`, which must be a text."""
+    if not isinstance(value, str):
+        raise ValueError(f"{name} must be a text, got {quote(value)}")
+    return value
+
+
+def measured(name: str, value: Any) -> float:
+    """`value` as a float; None and NaN, for what was not measured, are NaN."""
+    given = np.nan if value is None else _scalar(value)
+    if given is None or np.isinf(given):
+        raise ValueError(f"{name} must be a finite number, got {quote(value)}")
+    return float(given)
+
+
+def mapping(value: Any) -> Mapping[str, Any] | None:
+    """`value` if it is a mapping, else None."""
+    return cast(Mapping[str, Any], value) if isinstance(value, Mapping) else None
+
+
+def same_names(what: str, given: Iterable[str], expected: Iterable[str], all_of: bool) -> None:
+    """Refuse names that are not expected, and if `all_of` must be there, names that are missing."""
+    names, known = list(given), list(expected)
+    listed = ", ".join(map(str, known))
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise ValueError(f"{what} must be by the names {listed}, got {quote(unknown[0])}")
+    missing = [name for name in known if name not in names]
+    if all_of and missing:
+        raise ValueError(f"{what} must have all of {listed}, got no {missing[0]}")
 
 
 def numbers(name: str, value: Any, booleans: bool = False) -> FloatArray:

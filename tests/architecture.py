@@ -14,7 +14,7 @@ from typing import NamedTuple
 # Lowest first: a room imports from rows before its own, never from its own or a later one.
 LAYERS = (
     ("_version", "_extras", "_cores", "_files", "_jax", "_threads", "_trees", "_validate", "batch"),
-    ("_arrays", "_random", "_batching", "protocols", "special", "triangular"),
+    ("_arrays", "_random", "_batching", "protocols", "special", "triangular", "space"),
     ("_population", "covariance", "metric", "weightings"),
     ("laws",),
     ("search",),
@@ -26,7 +26,7 @@ LAYERS = (
     ("adaptive", "gp", "execution", "store", "plots"),
     ("evidence", "watch"),
     ("optimizer", "contexts", "rl"),
-    ("problems", "demo"),
+    ("problems", "demo", "integrations"),
     ("cli",),
 )
 
@@ -39,10 +39,12 @@ THIRD_PARTY = {
     "mujoco": {"rl"},
     "distributed": {"execution"},
     "ray": {"execution"},
+    "optuna": {"integrations"},
+    "pandas": {"evidence"},
     "loky": {"execution"},
     "tensorboard": {"watch"},
 }
-WITHOUT_JAX = {"adaptive", "gp", "evidence", "store", "watch", "plots"}
+WITHOUT_JAX = {"adaptive", "gp", "evidence", "space", "store", "watch", "plots"}
 
 
 class Use(NamedTuple):

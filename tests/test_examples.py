@@ -178,3 +178,10 @@ def test_noisy_actuator(numbers):
 def test_examples_are_short_and_tested(path):
     assert len(path.read_text().splitlines()) < 50  # of at most 100 columns
     assert f"def test_{path.stem}(" in Path(__file__).read_text()
+
+
+def test_parts_of_a_series(numbers):
+    lines = numbers("component_series")
+    on_paper, found = lines[-2][0], lines[-1][0]
+    assert on_paper > 85
+    assert found > 80  # per cent; of all 1.3 million filters less than one in a thousand is as good

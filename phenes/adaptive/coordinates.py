@@ -24,6 +24,9 @@ class Coordinates:
     # [d], standard deviations in x of declared noise that is not measured: F is smooth at this
     # scale; 0 if not known
     smooth: np.ndarray
+    # [d], least standard deviations of theta in x, below which coordinates of which only whole
+    # numbers are evaluated would stand still; 0: none
+    least: np.ndarray
 
     @property
     def dim(self) -> int:
@@ -79,6 +82,18 @@ class Coordinates:
         root = self.turn / self.scale
         return root.T @ root
 
+    def widened(self, cov: np.ndarray) -> np.ndarray:
+        """A covariance of x (in y) with variance added to coordinates of x that have too little."""
+        if not self.least.any():
+            return cov
+        full = cov.ndim == 2
+        std = self.std_x(cov - (np.diag(self.c) if full else self.c))
+        lack = np.maximum(self.least**2 - std**2, 0.0)
+        if not full:
+            return cov + lack / (self.width * self.scale) ** 2
+        axes = self.to_y(np.eye(self.dim))  # rows: images of the unit vectors of x
+        return cov + (axes.T * lack) @ axes
+
     def std_x(self, cov: np.ndarray) -> np.ndarray:
         """Standard deviations in x of a covariance in y."""
         if cov.ndim == 1:
@@ -99,6 +114,7 @@ def make_coordinates(
     lower: np.ndarray,
     upper: np.ndarray,
     smooth: np.ndarray | None = None,
+    least: np.ndarray | None = None,
 ) -> Coordinates:
     """Coordinates for noise of covariance `cov` ([d] variances or [d, d])."""
     turn = None
@@ -121,4 +137,5 @@ def make_coordinates(
         lower=lower,
         upper=upper,
         smooth=np.zeros(width.size) if smooth is None else smooth,
+        least=np.zeros(width.size) if least is None else least,
     )

@@ -14,7 +14,7 @@ from phenes.adaptive import cma, estimate, tuning
 from phenes.adaptive.archive import Archive
 from phenes.adaptive.coordinates import Coordinates
 from phenes.adaptive.events import Events
-from phenes.adaptive.marginal import marginal_of
+from phenes.adaptive.marginal import Marginal, marginal_of
 from phenes.adaptive.model.features import features_of, richest
 from phenes.adaptive.phases import (
     Claim,
@@ -59,7 +59,7 @@ class Descent:
         cov = coords.start() * start.width**2 + coords.noise_matrix()
         self.state = State(
             coords,
-            marginal_of(coords.to_y(start.mean), cov, coords.c),
+            law(coords, coords.to_y(start.mean), cov),
             cma.no_paths(dim),
             Archive(dim, capacity(coords, start.popsize)),
             start.popsize,
@@ -132,7 +132,7 @@ class Descent:
         self.policies.reversal.forget()
         state.paths = dataclasses.replace(state.paths, s=np.zeros(old.dim), c=path)
         state.coords = new
-        state.marginal = marginal_of(mean, cov, new.c)
+        state.marginal = law(new, mean, cov)
         self._estimate = self._anchor = None
 
     def _generation(self) -> None:
@@ -176,7 +176,7 @@ class Descent:
             c = float(coords.c[0])
             state.marginal = state.marginal.carried(mean, new.cov, new.growth, c)
         else:
-            state.marginal = marginal_of(mean, new.cov, coords.c)
+            state.marginal = law(coords, mean, new.cov)
             self._stale = 0.0
 
     def _try_model(self) -> None:
@@ -243,7 +243,7 @@ class Descent:
         self.policies.reversal.keep(state)
         target = state.marginal.mean + state.marginal.unwhiten(model.out_of(advice.move))
         cov = state.marginal.rescaled(model.turn, advice.factors)
-        state.marginal = marginal_of(state.coords.inside(target), cov, state.coords.c)
+        state.marginal = law(state.coords, state.coords.inside(target), cov)
         if state.phase.refines:
             state.generation += 1
         else:
@@ -256,7 +256,7 @@ class Descent:
         kept = revert.to
         self.policies.screening.forget()
         self.policies.early_newton.reverted()
-        state.marginal = marginal_of(kept.mean, kept.cov, state.coords.c)
+        state.marginal = law(state.coords, kept.mean, kept.cov)
 
     def _go_back(self, decision: Return) -> None:
         state = self.state
@@ -270,19 +270,24 @@ class Descent:
         policies.early_newton.returned(policies.refinement.due if state.phase.refines else None)
         cov = state.marginal.search(coords.c) * tuning.RETURN_WIDTH**2 + coords.noise_matrix()
         mean = coords.inside(coords.to_y(decision.x))
-        state.marginal = marginal_of(mean, cov, coords.c)
+        state.marginal = law(coords, mean, cov)
         state.paths = cma.no_paths(coords.dim)
 
     def _widen(self, decision: Widen) -> None:
         marginal = self.state.marginal
         wider = np.exp(2 * (decision.log_width - marginal.log_width))
-        c = self.state.coords.c
-        self.state.marginal = marginal_of(marginal.mean, marginal.cov * wider, c)
+        coords = self.state.coords
+        self.state.marginal = law(coords, marginal.mean, marginal.cov * wider)
 
     def _drop_generation(self) -> None:
         dim = self.state.coords.dim
         self._x = np.empty((0, dim))
         self._f = np.empty(0)
+
+
+def law(coords: Coordinates, mean: np.ndarray, cov: np.ndarray) -> Marginal:
+    """The law of x with this mean and covariance (in y), as wide as it must be at least."""
+    return marginal_of(mean, coords.widened(cov), coords.c)
 
 
 def capacity(coords: Coordinates, popsize: int) -> int:

@@ -40,6 +40,8 @@ class Adaptive:
         Mean of x - theta; zero by default.
     lower, upper : ndarray, shape (d,), optional
         Bounds of theta, lower < upper; none by default.
+    least : ndarray, shape (d,), optional
+        Least standard deviation of theta in each coordinate; zero by default.
     without : frozenset of str, optional
         Policies to switch off, for `phenes bench ablate` and for tests: names of
         `phenes.adaptive.policies.SWITCHES`.
@@ -73,6 +75,7 @@ class Adaptive:
         bias: np.ndarray | None = None,
         lower: np.ndarray | None = None,
         upper: np.ndarray | None = None,
+        least: np.ndarray | None = None,
         without: frozenset[str] = frozenset(),
     ) -> None:
         dim = x0.size
@@ -80,7 +83,7 @@ class Adaptive:
         high = np.full(dim, np.inf) if upper is None else upper
         bias = np.zeros(dim) if bias is None else bias
         self.rng = rng
-        self.coords: Coordinates = make_coordinates(cov, sigma0, bias, low, high)
+        self.coords: Coordinates = make_coordinates(cov, sigma0, bias, low, high, least=least)
         self.x0 = np.clip(x0, low, high)
         self.evaluations = 0
         self.generation = 0
@@ -96,6 +99,16 @@ class Adaptive:
     @property
     def _current(self) -> Descent:
         return self._incumbent if self._challenger is None else self._challenger
+
+    @property
+    def current(self) -> Descent:
+        """The descent that asks now: the best one, or a restart."""
+        return self._current
+
+    @property
+    def incumbent(self) -> Descent:
+        """The best descent so far, whose mean is recommended."""
+        return self._incumbent
 
     @property
     def popsize(self) -> int:
@@ -222,7 +235,8 @@ class Adaptive:
         width : float, optional
             How wide, in units of the first; half as wide by default.
         """
-        self._events.add(ELSEWHERE)
+        if width is None:
+            self._events.add(ELSEWHERE)
         known = self._incumbent.policies.value_noise.known
         self._schedule = Schedule(self._schedule.small)
         self._challenger = None
@@ -259,7 +273,9 @@ class Adaptive:
         """
         old = self.coords
         smooth = None if unmeasured is None else np.sqrt(np.maximum(unmeasured, 0.0))
-        self.coords = make_coordinates(cov, old.width, bias, old.lower, old.upper, smooth)
+        self.coords = make_coordinates(
+            cov, old.width, bias, old.lower, old.upper, smooth, old.least
+        )
         self._incumbent.move(self.coords)
         if self._challenger is not None:
             self._challenger.move(self.coords)

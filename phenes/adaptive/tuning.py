@@ -316,3 +316,11 @@ SAME_PLACE_ROUNDING = 1e-6
 # Width of a search that the evidence sends elsewhere, over that of the first. [bench: `phenes bench
 # trust`]
 ELSEWHERE_WIDTH = 0.5
+
+# --- whole numbers and choices ---
+
+# Points that were asked and whose real numbers are kept until they are told. [guard]
+MOST_DRAWN = 10_000
+# Probabilities of options move by mu_eff / (mu_eff + this * free parameters of the search). [bench:
+# docs/space.md]
+CHOICE_DAMPING = 1.0

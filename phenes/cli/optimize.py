@@ -28,30 +28,43 @@ def optimize(
             )
         ),
     ],
+    space: Annotated[
+        Path | None,
+        typer.Option(
+            help=(
+                "TOML file with the parameters and, if you like, all other options, which then need"
+                " not be given here"
+            ),
+            show_default="the annotations of the function",
+        ),
+    ] = None,
     x0: Annotated[
-        str,
+        str | None,
         typer.Option(
             help=(
                 "Where to start: numbers with commas between, as 0,0,1.5; or number*dimension, as"
-                " 2*10"
-            )
+                " 2*10; in a space by name, as width=100,alloy=B"
+            ),
+            show_default="the middle of the space",
         ),
-    ],
+    ] = None,
     sigma0: Annotated[
-        str,
+        str | None,
         typer.Option(
-            help="Standard deviation of the first steps: one number, or one for each coordinate"
+            help="Standard deviation of the first steps: one number, or one for each coordinate",
+            show_default="a quarter of each range",
         ),
-    ],
+    ] = None,
     noise: Annotated[
-        str,
+        str | None,
         typer.Option(
             help=(
                 "Standard deviation of the input noise: one number, one for each coordinate, or"
                 " learn"
-            )
+            ),
+            show_default="none, or what the space says",
         ),
-    ] = "0",
+    ] = None,
     bounds: Annotated[
         str | None,
         typer.Option(help="Of theta: low:high, or one for each coordinate with commas between"),
@@ -69,9 +82,13 @@ def optimize(
             "Evaluations of the budget that verify the answer; 0: none.", 0, show_default="a tenth"
         ),
     ] = None,
+    engine: Annotated[
+        str | None, typer.Option(help="What asks: auto, gp or adaptive.", show_default="auto")
+    ] = None,
     workers: Annotated[
-        str, typer.Option(help="Processes that evaluate, dask://host:port or ray.")
-    ] = "1",
+        str | None,
+        typer.Option(help="Processes that evaluate, dask://host:port or ray.", show_default="1"),
+    ] = None,
     timeout: Annotated[
         float | None, typer.Option(help="Seconds for one evaluation.", show_default=False)
     ] = None,
@@ -108,33 +125,41 @@ def optimize(
     """Your own function: find the theta whose realised x is best on average."""
     writable(out)
     f = _load(function)
-    start = _numbers("--x0", x0)
     options = given(
         budget=budget,
         target=target,
         popsize=popsize,
         verify=verify,
+        engine=engine,
         seed=seed,
+        maximize=maximize or None,
+        realises=realises or None,
+        vectorized=vectorized or None,
         timeout=timeout,
         max_attempts=max_attempts,
+        asynchronous=asynchronous or None,
     )
+    if workers is not None:
+        options["workers"] = _workers(workers)
+    if noise is not None:
+        options["noise"] = "learn" if noise == "learn" else _scale("--noise", noise)
+    if x0 is not None:
+        options["x0"] = _named(x0) if "=" in x0 else _numbers("--x0", x0)
+    if sigma0 is not None:
+        options["sigma0"] = _scale("--sigma0", sigma0)
+    if bounds is not None:
+        options["bounds"] = _bounds(bounds, len(options.get("x0", [0])))
     from phenes import optimizer
+    from phenes.cli.run_file import read_settings
 
-    solve = optimizer.maximize if maximize else optimizer.minimize
+    options = read_settings(space, options)
+    solve = optimizer.maximize if options.pop("maximize", False) else optimizer.minimize
     kept = checkpoint or out / "runs.db"
     with stoppable(kept, "" if checkpoint else "--resume"):
         result = solve(
             f,
-            start,
-            _scale("--sigma0", sigma0),
-            "learn" if noise == "learn" else _scale("--noise", noise),
-            bounds=_bounds(bounds, start.size),
-            workers=_workers(workers),
-            asynchronous=asynchronous,
             checkpoint=kept,
             resume=resume or checkpoint is not None,
-            realises=realises,
-            vectorized=vectorized,
             progress=sys.stderr.isatty(),
             **options,
         )
@@ -145,6 +170,8 @@ def optimize(
     show(table(result))
     print(f"The picture is {picture}.")
     said = {name: result[name] for name in SAID} | {"failing": result.failing._asdict()}
+    if result.space is not None:
+        said["x"] = dict(result.x)
     end(as_json, plain(said) | {"picture": str(picture)})
 
 
@@ -158,6 +185,13 @@ def table(result: Any) -> Any:
     title = f"{claim}{failing}; {result.nfev} evaluations in all: {doubt}{result.message}"
     if result.noise:
         title += f"; noise: {result.noise}"
+    if result.space is not None:
+        from phenes.optimizer import named_result
+
+        out = Table(*named_result.header(result.space), title=title, title_justify="left")
+        for row in named_result.table(result.space, result.x):
+            out.add_row(*row)
+        return out
     out = Table("coordinate", "theta", "spread of the search", title=title, title_justify="left")
     rows = list(range(result.x.size))
     if result.x.size > ROWS:
@@ -226,6 +260,22 @@ def _numbers(option: str, text: str) -> Any:
         raise typer.BadParameter(
             f"{option} must be numbers with commas between, or number*dimension, got {text!r}"
         ) from None
+
+
+def _named(text: str) -> dict[str, Any]:
+    """Parses values by name, written as width=100,alloy=B."""
+    parts = [part.partition("=") for part in text.split(",")]
+    return {name.strip(): _value(value.strip()) for name, _, value in parts}
+
+
+def _value(text: str) -> Any:
+    """A number if it is one, else the text itself."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return {"true": True, "false": False}.get(text, text)
 
 
 def _scale(option: str, text: str) -> Any:

@@ -9,8 +9,9 @@ rivals, and so fresh draws at the winner.
 """
 
 from phenes.evidence.estimate import Estimate
+from phenes.evidence.evaluations import Evaluations
 from phenes.evidence.law import Law
-from phenes.evidence.observations import Evaluations, Observations
+from phenes.evidence.observations import Observations
 from phenes.evidence.verification import Verification
 
 __all__ = ["Estimate", "Evaluations", "Law", "Observations", "Verification"]

@@ -3,36 +3,17 @@
 # SciPy ships no stubs
 # pyright: reportMissingTypeStubs=false
 
-from typing import NamedTuple
-
 import numpy as np
 from scipy import special
 
 from phenes._validate import BoolArray, FloatArray
 from phenes.adaptive.archive import have_a_place
+from phenes.evidence.evaluations import Evaluations
 
 KEPT = 100_000  # rows; of longer runs the first START and the newest
 START = 1_000  # rows of the beginning that are never dropped
 CHANCE = 0.05  # significance level for failures that depend on theta
 HUGE = 1e120  # values are clipped here, so that sums of squares do not overflow
-
-
-class Evaluations(NamedTuple):
-    """Arrays with one row for each evaluation, in the order in which they were told.
-
-    Attributes
-    ----------
-    theta : ndarray, shape (n, d)
-        What was intended.
-    x : ndarray, shape (n, d)
-        What was realised; NaN coordinates were not measured.
-    f : ndarray, shape (n,)
-        Values; NaN where there was no finite one.
-    """
-
-    theta: FloatArray
-    x: FloatArray
-    f: FloatArray
 
 
 class Observations:
@@ -51,13 +32,17 @@ class Observations:
         self.count, self.dropped = 0, 0
         self._theta, self._x, self._point = (np.empty((256, dim)) for _ in range(3))
         self._f = np.empty(256)
+        self._phase = np.zeros(256, np.uint8)  # numbers of `phases`
+        self.phases: dict[str, int] = {}
         self.lowest, self.highest = np.inf, -np.inf  # finite values ever seen
         self._judged, self._walled = -1, True
         self.placed = False  # failures depend on theta: one had significantly more than others
         self._by_value: dict[float, int] = {}  # value -> hash of the first theta that had it
         self._compared, self._tied = 0, False  # rows ever added that `tied` has looked at
 
-    def add(self, theta: FloatArray, x: FloatArray, point: FloatArray, f: FloatArray) -> None:
+    def add(
+        self, theta: FloatArray, x: FloatArray, point: FloatArray, f: FloatArray, phase: str = ""
+    ) -> None:
         """Add rows.
 
         Parameters
@@ -66,12 +51,16 @@ class Observations:
             What was intended, what was realised, and the latter in the coordinates of theta.
         f : ndarray, shape (n,)
             Values as minimised; what is not finite failed.
+        phase : str, optional
+            What they were made for. After some hundreds of different ones, the first.
         """
         if self.count + f.size > self._f.size:
             self._make_room(f.size)
         rows = slice(self.count, self.count + f.size)
         self._theta[rows], self._x[rows], self._point[rows] = theta, x, point
         self._f[rows] = np.where(np.isfinite(f), f, np.nan)
+        number = self.phases.setdefault(phase, len(self.phases)) if len(self.phases) < 256 else 0
+        self._phase[rows] = number
         self.count += f.size
         finite = np.clip(f[np.isfinite(f)], -HUGE, HUGE)
         if finite.size:
@@ -85,9 +74,9 @@ class Observations:
             keep = np.concatenate([keep[:START], keep[-(KEPT // 2) :]])
             self.dropped += self.count - keep.size
         rows = max(2 * keep.size, keep.size + more)
-        for name in ("_theta", "_x", "_point", "_f"):
+        for name in ("_theta", "_x", "_point", "_f", "_phase"):
             old = getattr(self, name)
-            new = np.empty((rows, *old.shape[1:]))
+            new = np.empty((rows, *old.shape[1:]), old.dtype)
             new[: keep.size] = old[keep]
             setattr(self, name, new)
         self.count = keep.size
@@ -208,4 +197,6 @@ class Observations:
         -------
         Evaluations
         """
-        return Evaluations(self.theta.copy(), self.x.copy(), sign * self._f[: self.count])
+        words = np.array([*self.phases, ""])
+        phase = words[self._phase[: self.count]]
+        return Evaluations(self.theta.copy(), self.x.copy(), sign * self._f[: self.count], phase)

@@ -79,7 +79,28 @@ def candidates(
         moved = rng.random((n, dim)) < tuning.SOME_COORDINATES / dim
         moved[: n // 2] = True
         step = np.where(moved, step, 0.0)
-    return np.concatenate([everywhere, region.inside(answer + step)])
+    near = region.inside(answer + step)
+    if region.lattice is not None:
+        jump(near, region, rng)
+    return region.snap(np.concatenate([everywhere, near]))
+
+
+def jump(points: FloatArray, region: Region, rng: np.random.Generator) -> None:
+    """Changes some whole numbers by one, and some options, in points (m, d).
+
+    A small step of a model's length leaves most of them as they are.
+    """
+    lattice = region.lattice
+    assert lattice is not None
+    m = len(points)
+    share = min(tuning.JUMPS / (lattice.integers.size + len(lattice.choices)), 1.0)
+    for k in lattice.integers:
+        sign = rng.choice([-1.0, 1.0], m) * (rng.random(m) < share)
+        points[:, k] += sign / region.width[k]
+    for block in lattice.choices:
+        drawn = rng.random((m, block.size)) + 1  # beyond what is there, so that one of it wins
+        points[:, block] = np.where((rng.random(m) < share)[:, None], drawn, points[:, block])
+    points[:, lattice.integers] = region.inside(points)[:, lattice.integers]
 
 
 def most_promising(
@@ -102,6 +123,7 @@ def most_promising(
             rise = log_improvement_slope(z) * (at.mean_slope + z * at.sd_slope) - at.sd_slope
             return -math.log(at.sd) - float(log_improvement(np.array(z))), rise / at.sd
 
-        tries.append(polish(value, points[k], region.low, region.high, tuning.POLISH_STEPS))
+        low, high = region.around_point(points[k])
+        tries.append(polish(value, points[k], low, high, tuning.POLISH_STEPS))
     at, cost = min(tries, key=lambda each: each[1])
     return at, -cost

@@ -55,7 +55,8 @@ def _lowest(belief: Belief, start: FloatArray, reach: FloatArray, region: Region
         cost = at.mean + tuning.CAUTION * at.sd
         return cost / scale, (at.mean_slope + tuning.CAUTION * at.sd_slope) / scale
 
-    low, high = np.maximum(start - reach, region.low), np.minimum(start + reach, region.high)
+    low, high = region.around_point(start)
+    low, high = np.maximum(start - reach, low), np.minimum(start + reach, high)
     return polish(value, start, low, high, tuning.ANSWER_STEPS)[0]
 
 
@@ -66,7 +67,8 @@ def _under_law(
     if draws is None:
         return best
     rng = np.random.default_rng(best.size)
-    near = region.inside(best + reach * rng.uniform(-1, 1, (tuning.LAW_ANSWERS, best.size)))
+    near = best + reach * rng.uniform(-1, 1, (tuning.LAW_ANSWERS, best.size))
+    near = np.clip(near, *region.around_point(best))
     tries = np.concatenate([best[None], near])
     few = draws[:: max(len(draws) // tuning.LAW_DRAWS, 1)]
     mean = belief.values.averaged_over(tries, few)

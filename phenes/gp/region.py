@@ -8,6 +8,7 @@ import numpy as np
 
 from phenes._validate import FloatArray
 from phenes.gp import tuning
+from phenes.space import Lattice
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,7 @@ class Region:
     high: FloatArray
     least: FloatArray  # the bounds in u; -inf: none
     most: FloatArray
+    lattice: Lattice | None = None  # None: all coordinates are real numbers
 
     @property
     def dim(self) -> int:
@@ -48,6 +50,17 @@ class Region:
         """The nearest points of the box."""
         return np.clip(u, self.low, self.high)
 
+    def snap(self, u: FloatArray) -> FloatArray:
+        """The nearest points of the lattice, rows or one vector."""
+        return u if self.lattice is None else self.to_u(self.lattice.snap(self.to_theta(u)))
+
+    def around_point(self, u: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The sides of the box; of coordinates that are no real numbers, where u is."""
+        if self.lattice is None:
+            return self.low, self.high
+        fixed = self.lattice.fixed
+        return np.where(fixed, u, self.low), np.where(fixed, u, self.high)
+
     def spread(self, unit: FloatArray) -> FloatArray:
         """Points of the unit cube, all over the box."""
         return self.low + (self.high - self.low) * unit
@@ -60,10 +73,17 @@ class Region:
         return replace(self, low=low, high=high)
 
 
-def make_region(x0: FloatArray, sigma0: FloatArray, lower: FloatArray, upper: FloatArray) -> Region:
+def make_region(
+    x0: FloatArray,
+    sigma0: FloatArray,
+    lower: FloatArray,
+    upper: FloatArray,
+    lattice: Lattice | None = None,
+) -> Region:
     """The region of a search from x0, within the bounds."""
     origin = np.maximum(x0 - tuning.REACH * sigma0, lower)
     width = np.minimum(x0 + tuning.REACH * sigma0, upper) - origin
     zero, one = np.zeros(x0.size), np.ones(x0.size)
     least, most = (lower - origin) / width, (upper - origin) / width
-    return Region(origin, width, zero, one, np.minimum(least, 0.0), np.maximum(most, 1.0))
+    least, most = np.minimum(least, 0.0), np.maximum(most, 1.0)
+    return Region(origin, width, zero, one, least, most, lattice)

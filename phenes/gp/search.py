@@ -21,6 +21,7 @@ from phenes.gp.fit import Fitted
 from phenes.gp.model import Model
 from phenes.gp.region import make_region
 from phenes.gp.surrogate import Surrogate
+from phenes.space import Lattice
 
 FLAT = "model: all values are equal, so points are spread until some differ"
 FAILING = "model: evaluations fail, and where is learnt"
@@ -68,6 +69,8 @@ class BayesianSearch:
         Mean of x - theta; zero by default.
     lower, upper : ndarray, shape (d,), optional
         Bounds of theta, lower < upper; none by default.
+    lattice : Lattice, optional
+        Which coordinates are whole numbers, and which belong to choices; none by default.
     draws : callable, optional
         theta (d,) -> draws (s, d) of x - theta if the law is not Gaussian, else None.
     budget : int, optional
@@ -99,6 +102,7 @@ class BayesianSearch:
         bias: FloatArray | None = None,
         lower: FloatArray | None = None,
         upper: FloatArray | None = None,
+        lattice: Lattice | None = None,
         draws: Callable[[FloatArray], FloatArray | None] = _gaussian,
         budget: int | None = None,
     ) -> None:
@@ -107,7 +111,7 @@ class BayesianSearch:
         self._upper = np.full(dim, np.inf) if upper is None else upper
         self.x0 = np.clip(x0, self._lower, self._upper)
         self.width = sigma0
-        self._region = make_region(self.x0, sigma0, self._lower, self._upper)
+        self._region = make_region(self.x0, sigma0, self._lower, self._upper, lattice)
         shift = np.zeros(dim) if bias is None else bias / self._region.width
         self._model = Model(dim, self._region.covariance(cov), shift)
         self._draws = draws
@@ -355,7 +359,7 @@ class BayesianSearch:
         return self.mean if gain > error else None
 
     def inside(self, theta: FloatArray) -> FloatArray:
-        """The nearest points within the bounds.
+        """The nearest points within the bounds, and of the lattice.
 
         Parameters
         ----------
@@ -365,7 +369,9 @@ class BayesianSearch:
         -------
         ndarray, shape (n, d)
         """
-        return np.clip(theta, self._lower, self._upper)
+        within = np.clip(theta, self._lower, self._upper)
+        lattice = self._region.lattice
+        return within if lattice is None else lattice.snap(within)
 
     def update_noise(
         self, cov: FloatArray, bias: FloatArray, unmeasured: FloatArray | None = None

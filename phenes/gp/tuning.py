@@ -74,6 +74,9 @@ POLISHED, POLISH_STEPS = 2, 12
 # [few]
 ALL_COORDINATES, SOME_COORDINATES = 4, 3
 
+# Whole numbers and options that change in a local candidate, on average. [guard]
+JUMPS = 1.0
+
 # --- search ---
 
 # Rows of the space-filling design for each coordinate, and one more: the first up to this budget,

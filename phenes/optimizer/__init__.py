@@ -8,15 +8,18 @@ from phenes.optimizer.minimize import maximize, minimize
 from phenes.optimizer.noise_state import NoiseWarning
 from phenes.optimizer.optimizer import Optimizer
 from phenes.optimizer.result import Best, Candidate, Failing, Result
+from phenes.optimizer.workers import KeywordWarning, Workers
 
 __all__ = [
     "Best",
     "Candidate",
     "Evaluations",
     "Failing",
+    "KeywordWarning",
     "NoiseWarning",
     "Optimizer",
     "Result",
+    "Workers",
     "maximize",
     "minimize",
 ]

@@ -17,6 +17,7 @@ from phenes.optimizer.engines import Search
 from phenes.optimizer.journal import ASK, BUDGET, MOST_ROWS, VERIFY, WITHDRAW, Call, Journal
 from phenes.optimizer.noise_state import NoiseState, NoiseWarning
 from phenes.optimizer.plain import from_plain, to_plain
+from phenes.space import Space
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -41,6 +42,7 @@ class Settings(NamedTuple):
     verify: int | None
     engine: str
     seed: int
+    space: dict[str, Any] | None = None
 
     def plain(self) -> dict[str, Any]:
         """As JSON has them."""
@@ -61,12 +63,12 @@ class Campaign:
     _declared: dict[str, Any] | None = None  # the noise as data, once that was asked for
 
     @property
-    def pending(self) -> FloatArray:
-        """Theta that were handed out and not told yet, shape (n, d), the oldest first.
+    def pending(self) -> Any:
+        """Theta that were handed out and not told yet, as `ask` gave them, the oldest first.
 
         What is told is known by its theta: the very numbers that `ask` gave.
         """
-        return self._journal.pending
+        return self._named(self._journal.pending)
 
     def withdraw(self, theta: ArrayLike) -> None:
         """Give up theta that were handed out and will never be told.
@@ -84,8 +86,9 @@ class Campaign:
         ValueError
             If one of them is not pending.
         """
-        rows, _, _ = _validate.told(theta, np.zeros(len(np.atleast_2d(theta))), None, self.dim)
-        left = self.pending.tolist()
+        given = self._vectors(theta)
+        rows, _, _ = _validate.told(given, np.zeros(len(np.atleast_2d(given))), None, self.dim)
+        left = self._journal.pending.tolist()
         for row in rows.tolist():
             if row not in left:
                 raise ValueError(f"theta must be pending, got {_validate.quote(row)}, which is not")
@@ -203,9 +206,10 @@ class Campaign:
             self._place(call.theta[0])
             self._journal.verify(call.theta)
         elif call.kind == WITHDRAW:
-            self.withdraw(call.theta)
+            self._journal.withdraw(call.theta)
+            self._search.withdraw(call.theta)
         else:
-            self.tell(call.theta, call.f, realised=call.x)
+            self.tell_vectors(call.theta, call.f, call.x)
         return True
 
     def _described(self) -> dict[str, Any]:
@@ -241,6 +245,20 @@ class Campaign:
             )
         self._check_noise(path, found)
         _validate.count("budget", stored.get("budget"))
+
+    @abstractmethod
+    def _named(self, rows: FloatArray) -> Any:
+        """Rows (n, d) as users have them: by name, in a space."""
+
+    @abstractmethod
+    def _vectors(self, theta: Any) -> Any:
+        """The reverse."""
+
+    @abstractmethod
+    def tell_vectors(
+        self, theta: ArrayLike, f: ArrayLike, realised: ArrayLike | None = None
+    ) -> None:
+        """`tell`, with vectors."""
 
     @abstractmethod
     def _begin_with(self, budget: int) -> None:
@@ -284,4 +302,12 @@ def _options(path: Path, settings: dict[str, Any], noise: Any) -> dict[str, Any]
             " load(path, noise=law)"
         )
     given = stored if noise is None else noise
-    return options | {"x0": start, "sigma0": width, "bounds": (lower, upper), "noise": given}
+    if settings.get("space") is None:
+        return options | {"x0": start, "sigma0": width, "bounds": (lower, upper), "noise": given}
+    try:
+        space = Space.from_described(settings["space"])
+        begin = dict(space.decode(start))
+    except Exception as error:
+        raise ValueError(f"{path} is damaged: the space is none ({error})") from error
+    own = any("noise" in each for each in settings["space"].values())
+    return options | {"space": space, "x0": begin, "noise": None if own else given}

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from phenes.optimizer.options import Bounds, Noise
+    from phenes.space import Space
 
 EXPERIMENT = "minimize"
 ANYWAY = "anyway"  # as `resume`: go on with another f
@@ -240,7 +241,7 @@ def summary(opt: Optimizer) -> dict[str, Any]:
         "budget": opt.budget,
         "fun": fun,
         "fun_se": se,
-        "mean": opt.mean,
+        "mean": np.asarray(opt.mean),
         "spread": opt.spread,
         "noise": opt.noise_std,
         "phase": opt.phase,
@@ -249,8 +250,8 @@ def summary(opt: Optimizer) -> dict[str, Any]:
 
 def settings(
     f: Callable[..., Any],
-    x0: ArrayLike,
-    sigma0: ArrayLike,
+    x0: Any,
+    sigma0: Any,
     noise: Noise,
     bounds: Bounds,
     *,
@@ -260,21 +261,38 @@ def settings(
     maximize: bool,
     realises: bool,
     vectorized: bool,
+    space: Space | None = None,
 ) -> dict[str, Any]:
     """Settings that must mean the same for a run to be resumed; the budget may change."""
-    start, width = _validate.start(x0, sigma0)
     return {
         "f": identity.function(f),
         "realises": bool(realises),
         "vectorized": bool(vectorized),
-        "x0": start.tolist(),
-        "sigma0": _compact(width),
-        "noise": _noise(noise, start.size),
-        "bounds": _bounds(bounds, start),
+        **(_vectors(x0, sigma0, noise, bounds) if space is None else _named(space, x0)),
         "popsize": None if popsize is None else int(popsize),
         "verify": None if verify is None else int(verify),
         "seed": int(seed),
         "maximize": bool(maximize),
+    }
+
+
+def _vectors(x0: ArrayLike, sigma0: ArrayLike, noise: Noise, bounds: Bounds) -> dict[str, Any]:
+    """What is searched: plain vectors."""
+    start, width = _validate.start(x0, sigma0)
+    return {
+        "x0": start.tolist(),
+        "sigma0": _compact(width),
+        "noise": _noise(noise, start.size),
+        "bounds": _bounds(bounds, start),
+    }
+
+
+def _named(space: Space, x0: Any) -> dict[str, Any]:
+    """What is searched: named parameters, as data from which `phenes watch` has names and units."""
+    return {
+        "space": space.described(),
+        "x0": dict(space.decode(space.start(x0))),
+        "noise": _noise(space.noise, space.dim),
     }
 
 

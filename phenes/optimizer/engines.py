@@ -11,6 +11,7 @@ from phenes.adaptive import Adaptive
 from phenes.adaptive.restarts import default_popsize
 from phenes.evidence.control import Surrogate
 from phenes.optimizer.noise_state import NoiseState
+from phenes.optimizer.setup import Setup
 
 AUTO, GP, RELAY, ADAPTIVE = "auto", "gp", "relay", "adaptive"
 ENGINES = (AUTO, GP, RELAY, ADAPTIVE)
@@ -146,18 +147,27 @@ class Search(Protocol):
         ...
 
 
-def choose_engine(engine: str, dim: int, budget: int) -> str:
-    """The engine, by dimension and budget if the user leaves it open."""
+def choose_engine(engine: str, setup: Setup, budget: int) -> str:
+    """The engine, by parameters and budget if the user leaves it open.
+
+    With whole numbers or choices a Gaussian process begins whatever the budget is: options have
+    best places of their own, and a search that narrows around one of them does not see the others.
+    """
     if engine != AUTO:
         return engine
-    if dim > FEW_COORDINATES or budget > SOME_EVALUATIONS:
+    if setup.parameters > FEW_COORDINATES or not FEW_EVALUATIONS:
         return ADAPTIVE
-    return GP if budget <= FEW_EVALUATIONS else RELAY
+    if budget <= FEW_EVALUATIONS:
+        return GP
+    return RELAY if budget <= SOME_EVALUATIONS or setup.lattice is not None else ADAPTIVE
 
 
-def offers_opinions(engine: str, dim: int) -> bool:
-    """Whether a Gaussian process is asked for a second opinion of the answer."""
-    return engine != GP and dim <= FEW_COORDINATES
+def offers_opinions(engine: str, setup: Setup) -> bool:
+    """Whether a Gaussian process is asked for a second opinion of the answer.
+
+    Of whole numbers and choices it has none: a model of real numbers does not know them.
+    """
+    return engine != GP and setup.lattice is None and setup.parameters <= FEW_COORDINATES
 
 
 def population(batch: int | None, popsize: int | None, dim: int) -> int | None:
@@ -173,9 +183,7 @@ def population(batch: int | None, popsize: int | None, dim: int) -> int | None:
 
 def make_search(
     engine: str,
-    x0: FloatArray,
-    sigma0: FloatArray,
-    bounds: tuple[FloatArray, FloatArray],
+    setup: Setup,
     noise: NoiseState,
     popsize: int | None,
     seed: int,
@@ -183,22 +191,23 @@ def make_search(
 ) -> Search:
     """The search of a run."""
     if engine == ADAPTIVE:
-        return _strategy(x0, sigma0, bounds, noise, popsize, seed)
+        return _strategy(setup, noise, popsize, seed)
     from phenes.gp import BayesianSearch
 
     def draws(theta: FloatArray) -> FloatArray | None:
         law = noise.law_at(theta)
         return law - theta if isinstance(law, np.ndarray) else None
 
-    known, (lower, upper) = noise.known, bounds
+    known = noise.known
     process = BayesianSearch(
-        x0,
-        sigma0,
+        setup.x0,
+        setup.sigma0,
         known.cov,
         seed=seed,
         bias=known.bias,
-        lower=lower,
-        upper=upper,
+        lower=setup.lower,
+        upper=setup.upper,
+        lattice=setup.lattice,
         draws=draws,
         budget=budget,
     )
@@ -206,25 +215,33 @@ def make_search(
         return process
     from phenes.optimizer.relay import Relay
 
-    return Relay(process, _strategy(x0, sigma0, bounds, noise, popsize, seed), known.cov)
+    return Relay(process, _strategy(setup, noise, popsize, seed), known.cov)
 
 
-def _strategy(
-    x0: FloatArray,
-    sigma0: FloatArray,
-    bounds: tuple[FloatArray, FloatArray],
-    noise: NoiseState,
-    popsize: int | None,
-    seed: int,
-) -> Adaptive:
-    known, (lower, upper) = noise.known, bounds
+def _strategy(setup: Setup, noise: NoiseState, popsize: int | None, seed: int) -> Search:
+    """The evolution strategy, of numbers or of a lattice."""
+    known, rng = noise.known, np.random.default_rng([seed, 0])
+    if setup.lattice is not None:
+        from phenes.adaptive.mixed import Mixed
+
+        return Mixed(
+            setup.x0,
+            setup.sigma0,
+            known.cov,
+            setup.lattice,
+            popsize=popsize,
+            rng=rng,
+            bias=known.bias,
+            lower=setup.lower,
+            upper=setup.upper,
+        )
     return Adaptive(
-        x0,
-        sigma0,
+        setup.x0,
+        setup.sigma0,
         known.cov,
         popsize=popsize,
-        rng=np.random.default_rng([seed, 0]),
+        rng=rng,
         bias=known.bias,
-        lower=lower,
-        upper=upper,
+        lower=setup.lower,
+        upper=setup.upper,
     )

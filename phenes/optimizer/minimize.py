@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from phenes import _validate
 from phenes.execution import Evaluate
+from phenes.optimizer.by_name import ByName
 from phenes.optimizer.callbacks import Listener
 from phenes.optimizer.checkpoint import ANYWAY, Checkpoint
 from phenes.optimizer.checkpoint import settings as run_settings
@@ -20,9 +21,11 @@ from phenes.optimizer.engines import AUTO
 from phenes.optimizer.loops import generational, steady_state
 from phenes.optimizer.optimizer import Optimizer
 from phenes.optimizer.result import Result
+from phenes.optimizer.workers import make_workers
+from phenes.space import Space
 
 if TYPE_CHECKING:
-    from phenes.optimizer.options import Bounds, Callback, Noise, Workers
+    from phenes.optimizer.options import Bounds, Callback, Noise, WorkersLike
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -31,20 +34,18 @@ R = TypeVar("R")
 def _solve(
     maximize: bool,
     f: Callable[..., Any],
-    x0: ArrayLike,
-    sigma0: ArrayLike,
+    space: Space | ArrayLike | None = None,
+    sigma0: ArrayLike | None = None,
     noise: Noise = None,
     *,
+    x0: ArrayLike | Mapping[str, Any] | None = None,
     bounds: Bounds = None,
     budget: int | None = None,
     target: float | None = None,
     popsize: int | None = None,
     verify: int | None = None,
     engine: str = "auto",
-    workers: Workers = None,
-    timeout: float | None = None,
-    max_attempts: int = 3,
-    asynchronous: bool = False,
+    workers: WorkersLike = None,
     vectorized: bool = False,
     realises: bool = False,
     callback: Callback | None = None,
@@ -52,18 +53,22 @@ def _solve(
     checkpoint: str | Path | None = None,
     resume: bool | str = True,
     seed: int = 0,
+    **old: Any,
 ) -> Result:
     """`minimize` and `maximize`: their signature is this one without its first parameter."""
+    where = make_workers(workers, old, "maximize" if maximize else "minimize")
     if callback is not None:
         _validate.function("callback", callback, "lambda result: result.fun < 1")
     _validate.flag("progress", progress)
     _validate.flag("resume", resume, ANYWAY)
     _validate.path("checkpoint", checkpoint)
-    _validate.flag("asynchronous", asynchronous)
+    if space is None and x0 is None:
+        space = Space.of(_validate.function("f", f, "lambda x: np.sum(x**2)"))
     opt = Optimizer(
-        x0,
+        space,
         sigma0,
         noise,
+        x0=x0,
         bounds=bounds,
         popsize=popsize,
         budget=budget,
@@ -74,16 +79,17 @@ def _solve(
         seed=seed,
     )
     evaluate = Evaluate(
-        f,
+        f if opt.space is None else ByName(f, opt.space, realises, vectorized),
         realises=realises,
         vectorized=vectorized,
-        workers=workers,
-        timeout=timeout,
-        max_attempts=max_attempts,
+        workers=where.workers,
+        timeout=where.timeout,
+        max_attempts=where.max_attempts,
     )
+    start = x0 if opt.space is not None or x0 is not None else space
     settings = run_settings(
         f,
-        x0,
+        start,
         sigma0,
         noise,
         bounds,
@@ -93,12 +99,13 @@ def _solve(
         maximize=maximize,
         realises=realises,
         vectorized=vectorized,
+        space=opt.space,
     )
     if engine != AUTO:
         settings["engine"] = engine
     try:
-        _check_combination(opt, evaluate, asynchronous)
-        if asynchronous:
+        _check_combination(opt, evaluate, where.asynchronous)
+        if where.asynchronous:
             settings["asynchronous"] = True
         prompt = evaluate.backend is not None or evaluate.realises
         once = evaluate.max_attempts == 1
@@ -106,7 +113,7 @@ def _solve(
             Checkpoint(checkpoint, settings, opt.budget, resume, prompt, once) as kept,
             Listener(opt, callback, progress) as listener,
         ):
-            run = steady_state.run if asynchronous else generational.run
+            run = steady_state.run if where.asynchronous else generational.run
             kept.finish("done" if run(opt, evaluate, kept, listener) else "stopped")
     finally:
         evaluate.close()
@@ -159,16 +166,22 @@ def minimize(*args: Any, **options: Any) -> Result:
     ----------
     f : callable
         Takes the realised x, shape (d,), and returns a number; see `vectorized` and `realises` for
-        other forms. Functions written in JAX are compiled. Exceptions and NaN are failed
-        evaluations: counted, and survived.
-    x0 : array_like, shape (d,)
-        Where the search starts.
-    sigma0 : float or array_like, shape (d,)
-        Standard deviation of the first steps, one or one for each coordinate.
+        other forms. In a space it takes keyword arguments if its parameters are called as those
+        of the space, otherwise one mapping by name. Functions written in JAX are compiled.
+        Exceptions and NaN are failed evaluations: counted, and survived.
+    space : Space or array_like, shape (d,), optional
+        What is searched: named parameters with their ranges, or for plain vectors where the search
+        starts. Without either, what the annotations of f declare (`Space.of`).
+    sigma0 : float or array_like, shape (d,), optional
+        Standard deviation of the first steps, one or one for each coordinate; not with a space,
+        where it is a quarter of each range.
     noise : float, array_like, input law, "learn" or None, optional
         The law of x given theta: a standard deviation, one for each coordinate, a covariance matrix
         of shape (d, d), any law of `phenes.inputs`, or "learn" for experiments that realise x
-        themselves. None: x = theta.
+        themselves. None: x = theta, or what the space says.
+    x0 : mapping or array_like, optional
+        Where the search starts; in a space some or all parameters by name, the others in the
+        middle of their range.
     bounds : pair, sequence of pairs or scipy.optimize.Bounds, optional
         Bounds of theta: (low, high) as numbers or vectors, or d pairs as in SciPy, None in them for
         no bound. x may fall outside.
@@ -186,21 +199,15 @@ def minimize(*args: Any, **options: Any) -> Result:
         evolution strategy, which is quick and scales; or one after the other. In up to 10
         coordinates "auto" is "gp" for a budget of at most 500 and "relay" up to 2000; otherwise
         it is "adaptive".
-    workers : int, str, Executor or Dask Client, optional
+    workers : Workers, int, str, Executor or Dask Client, optional
         A number of processes; "dask://host:port" or a Client; "ray"; or any Executor. The run does
-        not depend on their number.
-    timeout : float, optional
-        Seconds for one evaluation, which has failed after that.
-    max_attempts : int, optional
-        How often a point is evaluated if workers die with it; 1 for experiments that must not be
-        made twice: what is lost has then failed.
-    asynchronous : bool, optional
-        Tell each value as it comes, without waiting for the slowest of a generation; the run then
-        depends on the order in which values come.
+        not depend on their number. `Workers` says more: a time-out, whether a point may be
+        evaluated twice, whether the slowest is waited for.
     vectorized : bool, optional
-        f takes rows of shape (n, d) and returns n values.
+        f takes rows of shape (n, d), or in a space columns by name, and returns n values.
     realises : bool, optional
-        f takes theta and returns (x, value), as a lab does; NaN coordinates of x were not measured.
+        f takes theta and returns (x, value), as a lab does; NaN coordinates of x, and in a space
+        noisy parameters that x leaves out, were not measured.
     callback : callable, optional
         Called with the present `Result` after each update; ends the run by returning True or
         raising StopIteration.
@@ -214,6 +221,8 @@ def minimize(*args: Any, **options: Any) -> Result:
         that was made with another f.
     seed : int, optional
         The same seed gives the same run.
+    **old
+        `timeout`, `max_attempts` and `asynchronous`, which `Workers` has now.
 
     Returns
     -------
@@ -228,6 +237,11 @@ def minimize(*args: Any, **options: Any) -> Result:
         holds a run of another f or with other settings.
     RuntimeError
         If f fails on all evaluations of the first generation, or no worker is left.
+
+    Warns
+    -----
+    KeywordWarning
+        If a keyword is given that `Workers` has now.
 
     Examples
     --------
@@ -250,16 +264,22 @@ def maximize(*args: Any, **options: Any) -> Result:
     ----------
     f : callable
         Takes the realised x, shape (d,), and returns a number; see `vectorized` and `realises` for
-        other forms. Functions written in JAX are compiled. Exceptions and NaN are failed
-        evaluations: counted, and survived.
-    x0 : array_like, shape (d,)
-        Where the search starts.
-    sigma0 : float or array_like, shape (d,)
-        Standard deviation of the first steps, one or one for each coordinate.
+        other forms. In a space it takes keyword arguments if its parameters are called as those
+        of the space, otherwise one mapping by name. Functions written in JAX are compiled.
+        Exceptions and NaN are failed evaluations: counted, and survived.
+    space : Space or array_like, shape (d,), optional
+        What is searched: named parameters with their ranges, or for plain vectors where the search
+        starts. Without either, what the annotations of f declare (`Space.of`).
+    sigma0 : float or array_like, shape (d,), optional
+        Standard deviation of the first steps, one or one for each coordinate; not with a space,
+        where it is a quarter of each range.
     noise : float, array_like, input law, "learn" or None, optional
         The law of x given theta: a standard deviation, one for each coordinate, a covariance matrix
         of shape (d, d), any law of `phenes.inputs`, or "learn" for experiments that realise x
-        themselves. None: x = theta.
+        themselves. None: x = theta, or what the space says.
+    x0 : mapping or array_like, optional
+        Where the search starts; in a space some or all parameters by name, the others in the
+        middle of their range.
     bounds : pair, sequence of pairs or scipy.optimize.Bounds, optional
         Bounds of theta: (low, high) as numbers or vectors, or d pairs as in SciPy, None in them for
         no bound. x may fall outside.
@@ -277,21 +297,15 @@ def maximize(*args: Any, **options: Any) -> Result:
         evolution strategy, which is quick and scales; or one after the other. In up to 10
         coordinates "auto" is "gp" for a budget of at most 500 and "relay" up to 2000; otherwise
         it is "adaptive".
-    workers : int, str, Executor or Dask Client, optional
+    workers : Workers, int, str, Executor or Dask Client, optional
         A number of processes; "dask://host:port" or a Client; "ray"; or any Executor. The run does
-        not depend on their number.
-    timeout : float, optional
-        Seconds for one evaluation, which has failed after that.
-    max_attempts : int, optional
-        How often a point is evaluated if workers die with it; 1 for experiments that must not be
-        made twice: what is lost has then failed.
-    asynchronous : bool, optional
-        Tell each value as it comes, without waiting for the slowest of a generation; the run then
-        depends on the order in which values come.
+        not depend on their number. `Workers` says more: a time-out, whether a point may be
+        evaluated twice, whether the slowest is waited for.
     vectorized : bool, optional
-        f takes rows of shape (n, d) and returns n values.
+        f takes rows of shape (n, d), or in a space columns by name, and returns n values.
     realises : bool, optional
-        f takes theta and returns (x, value), as a lab does; NaN coordinates of x were not measured.
+        f takes theta and returns (x, value), as a lab does; NaN coordinates of x, and in a space
+        noisy parameters that x leaves out, were not measured.
     callback : callable, optional
         Called with the present `Result` after each update; ends the run by returning True or
         raising StopIteration.
@@ -305,6 +319,8 @@ def maximize(*args: Any, **options: Any) -> Result:
         that was made with another f.
     seed : int, optional
         The same seed gives the same run.
+    **old
+        `timeout`, `max_attempts` and `asynchronous`, which `Workers` has now.
 
     Returns
     -------
@@ -319,6 +335,11 @@ def maximize(*args: Any, **options: Any) -> Result:
         holds a run of another f or with other settings.
     RuntimeError
         If f fails on all evaluations of the first generation, or no worker is left.
+
+    Warns
+    -----
+    KeywordWarning
+        If a keyword is given that `Workers` has now.
 
     Examples
     --------

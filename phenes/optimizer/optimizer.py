@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from phenes import _validate
 from phenes._validate import FloatArray
+from phenes.evidence import Evaluations
 from phenes.evidence.observations import HUGE
 from phenes.optimizer.advice import Advice, advise
 from phenes.optimizer.campaign import Campaign, Settings
@@ -26,10 +27,12 @@ from phenes.optimizer.engines import (
 )
 from phenes.optimizer.history import History
 from phenes.optimizer.journal import Journal
+from phenes.optimizer.named_result import name_result
 from phenes.optimizer.noise_fit import Learnt
 from phenes.optimizer.noise_model import Moments, NoiseModel
 from phenes.optimizer.noise_state import NoiseState
 from phenes.optimizer.result import Result
+from phenes.optimizer.setup import encode_told, make_setup
 from phenes.optimizer.shown import Shown
 from phenes.optimizer.slices import View, draw
 from phenes.optimizer.trust import Trust
@@ -37,6 +40,7 @@ from phenes.optimizer.verdict import Facts, answer
 
 if TYPE_CHECKING:
     from phenes.optimizer.options import Bounds, Noise
+    from phenes.space import Space
 
 # evaluations at x0 in the first generation, which the answer has to beat; without noise two, to see
 # whether f is deterministic
@@ -44,6 +48,7 @@ PROBES, PROBES_WITHOUT_NOISE = 1, 2
 # units of the noise, or else of sigma0, that double precision tells apart a thousandfold: a search
 # that is farther away than that runs down a slope without an end
 FARTHEST = 1e-3 / float(np.finfo(np.float64).eps)
+VERIFYING = "verify"  # the phase of evaluations that verify the answer
 # generations without any finite value after which an experiment is taken to be broken
 PATIENCE = 20
 
@@ -57,12 +62,17 @@ class Optimizer(Campaign):
 
     Parameters
     ----------
-    x0 : array_like, shape (d,)
-        Where the search starts.
-    sigma0 : float or array_like, shape (d,)
-        Standard deviation of the first steps, one or one for each coordinate.
+    space : Space or array_like, shape (d,)
+        What is searched: named parameters, or for plain vectors where the search starts. With a
+        space, points are mappings by name wherever this page says (n, d) or (d,).
+    sigma0 : float or array_like, shape (d,), optional
+        Standard deviation of the first steps, one or one for each coordinate; not with a space,
+        where it is a quarter of each range.
     noise : float, array_like, input law, "learn" or None, optional
-        The law of x given theta, as for `minimize`. None: x = theta.
+        The law of x given theta, as for `minimize`. None: x = theta, or what the space says.
+    x0 : mapping or array_like, optional
+        Where the search starts; in a space some or all parameters by name, the others in the
+        middle of their range.
     bounds : pair, sequence of pairs or scipy.optimize.Bounds, optional
         Bounds of theta, as for `minimize`.
     batch : int, optional
@@ -97,6 +107,8 @@ class Optimizer(Campaign):
         Number of coordinates d.
     seed, target
         As given.
+    space : Space or None
+        The named parameters, if there are any.
     engine : str
         What asks: "gp", "relay" or "adaptive".
     learns : bool
@@ -122,10 +134,11 @@ class Optimizer(Campaign):
 
     def __init__(
         self,
-        x0: ArrayLike,
-        sigma0: ArrayLike,
+        space: Space | ArrayLike | None = None,
+        sigma0: ArrayLike | None = None,
         noise: Noise = None,
         *,
+        x0: ArrayLike | Mapping[str, Any] | None = None,
         bounds: Bounds = None,
         batch: int | None = None,
         popsize: int | None = None,
@@ -137,26 +150,25 @@ class Optimizer(Campaign):
         checkpoint: str | Path | None = None,
         seed: int = 0,
     ):
-        start, width = _validate.start(x0, sigma0)
-        lower, upper = _validate.bounds(bounds, start)
-        self.dim = start.size
+        self._setup = make_setup(space, sigma0, noise, x0, bounds)
+        self.space = self._setup.space
+        self.dim = self._setup.x0.size
         self.seed = _validate.count("seed", seed, 0)
         self.target = None if target is None else _validate.number("target", target)
         self._sign = -1.0 if _validate.flag("maximize", maximize) else 1.0
         self._batch, self._requested = _validate.batch(batch, popsize)
         self._progress = Progress(_validate.budget(budget, self.dim))
         reserved = _validate.verify(verify, self._progress.budget)
-        self._noise = NoiseState(noise, start)
+        self._noise = NoiseState(self._setup.noise, self._setup.x0)
         self.learns = self._noise.learns
         at_once, whole = self._batch or self._requested, self._batch is not None
         self._wishes = Wishes(self.target, self._sign, reserved, at_once, whole)
-        self._start = (start, width, (lower, upper))
         self._words = _validate.choice("engine", engine, ENGINES)
         self._settings = Settings(
-            start,
-            width,
-            lower,
-            upper,
+            self._setup.x0,
+            self._setup.sigma0,
+            self._setup.lower,
+            self._setup.upper,
             self._batch,
             self._requested,
             self.budget,
@@ -165,6 +177,7 @@ class Optimizer(Campaign):
             reserved,
             self._words,
             self.seed,
+            None if self.space is None else self.space.described(),
         )
         self._begin()
         self._history = History()
@@ -178,11 +191,10 @@ class Optimizer(Campaign):
 
     def _begin(self) -> None:
         """The search, as the budget has it."""
-        self.engine = choose_engine(self._words, self.dim, self.budget)
-        start, width, bounds = self._start
+        self.engine = choose_engine(self._words, self._setup, self.budget)
         generation = population(self._batch, self._requested, self.dim)
         self._search: Search = make_search(
-            self.engine, start, width, bounds, self._noise, generation, self.seed, self.budget
+            self.engine, self._setup, self._noise, generation, self.seed, self.budget
         )
         self._trust = Trust(
             self._search.x0,
@@ -250,7 +262,7 @@ class Optimizer(Campaign):
         """What the realised inputs contradict in the declared noise, in a sentence."""
         return self._noise.warning
 
-    def ask(self, n: int | None = None, pending: int = 0) -> FloatArray:
+    def ask(self, n: int | None = None, pending: int = 0) -> Any:
         """Intended theta to try. May be asked again before anything is told.
 
         Near the end of the budget these are points at which the answer is verified; there are never
@@ -266,13 +278,36 @@ class Optimizer(Campaign):
 
         Returns
         -------
-        ndarray, shape (m, d)
+        ndarray, shape (m, d), or list of m dict
             m is at most n.
 
         Raises
         ------
         ValueError
             If n is not a whole number of at least 1.
+        """
+        return self._named(self.ask_vectors(n, pending))
+
+    def _named(self, rows: FloatArray) -> Any:
+        if self.space is None:
+            return rows
+        return [dict(self.space.decode(row)) for row in rows]
+
+    def _vectors(self, theta: Any) -> Any:
+        return theta if self.space is None else encode_told(self.space, theta, None)[0]
+
+    def ask_vectors(self, n: int | None = None, pending: int = 0) -> FloatArray:
+        """`ask`, always as vectors: those of the space, if there is one.
+
+        Parameters
+        ----------
+        n, pending : int, optional
+            As for `ask`.
+
+        Returns
+        -------
+        ndarray, shape (m, d)
+            m is at most n.
         """
         wanted = self.batch if n is None else _validate.count("n", n)
         under_way = _validate.count("pending", pending, 0)
@@ -319,27 +354,43 @@ class Optimizer(Campaign):
             return known
         return np.concatenate([known, propose(wanted, len(known))])
 
-    def tell(self, theta: ArrayLike, f: ArrayLike, realised: ArrayLike | None = None) -> None:
+    def tell(self, theta: Any, f: ArrayLike, realised: Any = None) -> None:
         """Tell values of f, of any number of theta.
 
         Parameters
         ----------
         theta : array_like, shape (n, d)
-            What was intended.
+            What was intended. In a space: mappings by name, a data frame or mapping with a column
+            for each name, or an array with a column for each parameter.
         f : array_like, shape (n,)
             Values at the realised x; NaN, infinite or None is a failed evaluation.
         realised : array_like, shape (n, d), optional
-            The measured x; NaN coordinates were not measured.
+            The measured x; NaN coordinates were not measured. In a space as theta: parameters
+            that are left out were not measured, or if they have no noise, are as intended.
 
         Raises
         ------
         ValueError
-            If shapes do not match, or theta is not finite.
+            If shapes do not match, theta is not finite, or a name or value is unknown.
 
         Warns
         -----
         NoiseWarning
             If the realised inputs contradict the declared noise.
+        """
+        if self.space is not None:
+            theta, realised = encode_told(self.space, theta, realised)
+        self.tell_vectors(theta, f, realised)
+
+    def tell_vectors(
+        self, theta: ArrayLike, f: ArrayLike, realised: ArrayLike | None = None
+    ) -> None:
+        """`tell`, always with vectors: those of the space, if there is one.
+
+        Parameters
+        ----------
+        theta, f, realised
+            As for `tell`.
         """
         intended, values, x = _validate.told(theta, f, realised, self.dim)
         self._journal.tell(intended, values, x)
@@ -353,15 +404,16 @@ class Optimizer(Campaign):
         minimised = self._sign * values
         clipped = np.where(finite, np.clip(minimised, -HUGE, HUGE), np.nan)
         self._untold.append((intended, x, clipped))
+        phase = VERIFYING if self._trust.verification is not None else self._search.phase
         points = self._noise.points(intended, x)
         waiting = sum(part.size for _, _, part in self._untold)
         if waiting >= self._search.least or self.nfev >= self.budget:
             self._update()
         # after the search, which may propose a better place by now
-        self._trust.add(intended, x, points, minimised)
+        self._trust.add(intended, x, points, minimised, phase)
         self._advance()
 
-    def verify(self, n: int) -> FloatArray:
+    def verify(self, n: int) -> Any:
         """More theta at the present answer, to be told like any others.
 
         What is claimed then rests on them too. Does not mind the budget.
@@ -373,7 +425,7 @@ class Optimizer(Campaign):
 
         Returns
         -------
-        ndarray, shape (n, d)
+        ndarray, shape (n, d), or list of n dict
             Equal rows.
 
         Raises
@@ -386,7 +438,7 @@ class Optimizer(Campaign):
         self._place(at)
         theta = np.tile(at, (count, 1))
         self._journal.verify(theta)
-        return theta
+        return self._named(theta)
 
     def _place(self, theta: FloatArray) -> None:
         self._trust.place("answer", theta)
@@ -436,12 +488,15 @@ class Optimizer(Campaign):
         return advise(self._search.expected_gain(count), each, count)
 
     @property
-    def mean(self) -> FloatArray:
-        """The theta recommended now, shape (d,).
+    def mean(self) -> Any:
+        """The theta recommended now: a vector of shape (d,), or a Point of the space.
 
         The mean of the search, and what was verified once draws were made for that; without noise
         the best point that was evaluated.
         """
+        return self._mean() if self.space is None else self.space.decode(self._mean())
+
+    def _mean(self) -> FloatArray:
         best = self._trust.best if self._trust.exact else -1
         if best >= 0:
             return self._trust.seen.theta[best].copy()
@@ -506,7 +561,14 @@ class Optimizer(Campaign):
             noise_text=self._noise.described(),
         )
         found = answer(facts)
-        return found if self._sign > 0 else found.negated()
+        found = found if self._sign > 0 else found.negated()
+        return found if self.space is None else name_result(found, self.space)
+
+    @property
+    def evaluations(self) -> Evaluations:
+        """All evaluations so far, which `to_pandas` and `to_csv` make tables of."""
+        found = self._trust.seen.arrays(self._sign)
+        return found if self.space is None else found.named(self.space)
 
     def plot(self, names: Sequence[str] | None = None, value: str = "f") -> Any:
         """Draw E f along each parameter through the answer, and where the next evaluations go.
@@ -532,7 +594,9 @@ class Optimizer(Campaign):
         ValueError
             If there are not as many names as parameters.
         """
-        _, width, bounds = self._start
+        setup = self._setup
+        if names is None and self.space is not None:
+            names = self.space.labels
         shown = self._shown()
         return draw(
             View(
@@ -542,8 +606,8 @@ class Optimizer(Campaign):
                 shown.fun,
                 shown.fun_se,
                 self.noise_std,
-                bounds,
-                width,
+                (setup.lower, setup.upper),
+                setup.sigma0,
                 self._search.predict,
                 self.engine == GP,
                 self._sign,
@@ -561,10 +625,11 @@ class Optimizer(Campaign):
             self._failed,
             self.budget,
             self.batch,
-            self.mean,
+            np.asarray(self.mean, float),
             *self.estimate,
-            self.pending,
+            self._journal.pending,
             ", ".join(self.stop()),
+            None if self.space is None else self.mean,
         )
 
     def __repr__(self) -> str:
@@ -625,7 +690,7 @@ class Optimizer(Campaign):
             self._search.update_noise(known.cov, known.bias, unmeasured)
         self._trust.noiseless = self._noise.noiseless
         self._trust.control = self.warning is None and self._noise.one_pattern
-        self._trust.opinions = offers_opinions(self.engine, self.dim) and self._noise.complete
+        self._trust.opinions = offers_opinions(self.engine, self._setup) and self._noise.complete
         if self._trust.verification is None:
             self._search.tell(theta, points, f, ~np.isnan(x))
         else:

@@ -12,6 +12,7 @@ from phenes.optimizer.result import Result
 
 if TYPE_CHECKING:
     from phenes.covariance import Covariance
+    from phenes.optimizer.workers import Workers
     from phenes.protocols import InputLaw
 
 
@@ -35,5 +36,5 @@ Noise: TypeAlias = "ArrayLike | Covariance | InputLaw | Literal['learn'] | None"
 Bounds: TypeAlias = (
     "ScipyBounds | tuple[ArrayLike, ArrayLike] | Sequence[tuple[float | None, float | None]] | None"
 )
-Workers: TypeAlias = "int | str | Executor | DaskClient | None"
+WorkersLike: TypeAlias = "Workers | int | str | Executor | DaskClient | None"
 Callback: TypeAlias = Callable[[Result], Any]

@@ -19,6 +19,9 @@ HAND_OVER = 120
 NARROWEST, WIDEST = 0.05, 0.5
 
 
+HANDED_OVER = "relay: the evolution strategy goes on from the answer of the model"
+
+
 class Relay:
     """A `Search` of two legs; what is asked and told goes to the one that runs.
 
@@ -36,6 +39,7 @@ class Relay:
         self._first, self._second, self._noise = first, second, noise
         self._leg = first
         self._told = 0
+        self._events: dict[str, int] = {}
         self._parts: list[tuple[FloatArray, FloatArray, FloatArray, BoolArray | None]] = []
         self.x0 = first.x0
         self.width = first.width
@@ -124,6 +128,7 @@ class Relay:
         self._second.restart(self._first.mean, width)
         for part in self._parts:
             self._second.learn(*part)
+        self._events = self._first.take_events() | {HANDED_OVER: 1}
         self._leg, self._parts = self._second, []
 
     def learn(
@@ -163,4 +168,5 @@ class Relay:
 
     def take_events(self) -> dict[str, int]:
         """What happened since the last call."""
-        return self._first.take_events() | self._second.take_events()
+        taken, self._events = self._events, {}
+        return taken | self._leg.take_events()

@@ -1,15 +1,21 @@
 """What comes back: SciPy-shaped, and readable when printed."""
 
+from __future__ import annotations
+
 import html
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from phenes._validate import FloatArray
-from phenes.evidence.observations import Evaluations
+from phenes.evidence.evaluations import Evaluations
+from phenes.optimizer import named_result
+
+if TYPE_CHECKING:
+    from phenes.space import Point, Space
 
 SHOWN = 20  # coordinates of a long theta that notebooks show
 
@@ -43,16 +49,16 @@ class Best(NamedTuple):
 
     Attributes
     ----------
-    theta : ndarray, shape (d,)
+    theta : ndarray, shape (d,), or Point
         What was intended.
-    x : ndarray, shape (d,)
+    x : ndarray, shape (d,), or Point
         What was realised; NaN coordinates were not measured.
     fun : float
         Its value f.
     """
 
-    theta: FloatArray
-    x: FloatArray
+    theta: FloatArray | Point
+    x: FloatArray | Point
     fun: float
 
 
@@ -64,7 +70,7 @@ class Candidate(NamedTuple):
     role : str
         "start", "proposal" (of the search), "rival", "mean" (of a search that is not verified yet),
         "best" or "answer".
-    theta : ndarray, shape (d,)
+    theta : ndarray, shape (d,), or Point
         The candidate.
     fun, fun_se : float
         Estimate of E f and its standard error.
@@ -77,7 +83,7 @@ class Candidate(NamedTuple):
     """
 
     role: str
-    theta: FloatArray
+    theta: FloatArray | Point
     fun: float
     fun_se: float
     draws: int
@@ -93,9 +99,9 @@ class Result:
 
     Attributes
     ----------
-    x : ndarray, shape (d,)
+    x : ndarray, shape (d,), or Point
         The recommended theta, on the evidence of evaluations made there; without noise the best
-        point that was evaluated.
+        point that was evaluated. In a space by name: `result.x["width"]`.
     fun : float
         Estimate of E f at x.
     fun_se : float
@@ -106,6 +112,9 @@ class Result:
         Evaluations and updates of the search.
     success : bool
         Is the claim verified, and does nothing contradict it?
+    status : int
+        Why the run ended: 0 converged or reached the target, 1 used the budget, 2 nothing but
+        failures, -1 not ended.
     message : str
         Why the run ended, and what is not trusted.
     verified : int
@@ -130,9 +139,13 @@ class Result:
         What was learnt of the noise.
     errors : tuple of str
         What the first failed evaluations said, each once.
+    space : Space or None
+        The named parameters, if there are any. `spread` and `history` are in the coordinates of
+        its vectors.
     """
 
-    x: FloatArray
+    # Any: a vector, or in a space a Point
+    x: Any
     fun: float
     fun_se: float
     nfev: int
@@ -153,6 +166,8 @@ class Result:
     history: dict[str, NDArray[Any]] = field(default_factory=dict[str, NDArray[Any]], repr=False)
     noise: str = ""
     errors: tuple[str, ...] = ()
+    status: int = -1
+    space: Space | None = field(default=None, repr=False)
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -179,7 +194,7 @@ class Result:
         """
         return [*(f.name for f in fields(self)), "interval"]
 
-    def negated(self) -> "Result":
+    def negated(self) -> Result:
         """The result for the function with the other sign.
 
         Returns
@@ -204,9 +219,8 @@ class Result:
         )
 
     def __str__(self) -> str:
-        shown = np.array2string(self.x, precision=5, threshold=12, max_line_width=100)
         rows = [
-            ("x", shown.replace("\n", "\n" + " " * 10)),
+            ("x", self._place().replace("\n", "\n" + " " * 10)),
             ("E f(x)", f"{self.fun:.6g} ± {self.fun_se:.2g}{self._basis()}"),
             ("failing", self._failures()),
             ("best f", self._luck()),
@@ -217,6 +231,13 @@ class Result:
             ("errors", "; ".join(self.errors)),
         ]
         return "\n".join(f"{name:>8}  {value}" for name, value in rows if value)
+
+    def _place(self) -> str:
+        """x as text, or the table of its parameters."""
+        if self.space is None:
+            return np.array2string(self.x, precision=5, threshold=12, max_line_width=100)
+        rows = [named_result.header(self.space), *named_result.table(self.space, self.x)]
+        return "\n".join(named_result.aligned(rows))
 
     def _luck(self) -> str:
         if self.best is None or not 0 < self.fun_se < np.inf:
@@ -274,6 +295,9 @@ class Result:
             *self.errors,
         ]
         lines = "<br>".join(html.escape(note) for note in notes if note)
+        if self.space is not None:
+            named = named_result.html_table(self.space, self.x)
+            return f"<div><p>{head}<br>{lines}</p>{named}</div>"
         cells = "".join(
             f"<tr><td>{k}</td><td>{self.x[k]:.6g}</td><td>{_spread(self.spread, k)}</td></tr>"
             for k in self._shown()

@@ -8,7 +8,13 @@ from typing import NamedTuple
 import numpy as np
 
 from phenes._validate import FloatArray
+from phenes.space import Point
 
+ASKS = {
+    "gp": "Gaussian process",
+    "relay": "Gaussian process, then evolution strategy",
+    "adaptive": "evolution strategy",
+}
 SHOWN = 12  # coordinates in a table; of more, the first and the last
 
 
@@ -30,6 +36,7 @@ class Shown(NamedTuple):
     fun_se: float
     pending: FloatArray
     why: str
+    named: Point | None = None  # the answer by name, in a space
 
     @property
     def used(self) -> str:
@@ -50,11 +57,12 @@ class Shown(NamedTuple):
 
     def line(self) -> str:
         """In one line."""
-        return f"Optimizer(d={self.answer.size}, engine={self.engine!r}: {self.used})"
+        what = f"d={self.answer.size}" if self.named is None else ", ".join(self.named)
+        return f"Optimizer({what}, engine={self.engine!r}: {self.used})"
 
     def rows(self) -> list[tuple[str, str]]:
         """Names and texts."""
-        asks = {"gp": "Gaussian process", "adaptive": "evolution strategy"}[self.engine]
+        asks = ASKS[self.engine]
         return [
             ("evaluations", self.used),
             ("asks", f"{asks}, {self.phase}; {self.batch} at once"),
@@ -64,7 +72,9 @@ class Shown(NamedTuple):
 
     def text(self) -> str:
         """For print."""
-        x = np.array2string(self.answer, precision=5, threshold=12, max_line_width=100)
+        x = str(self.named)
+        if self.named is None:
+            x = np.array2string(self.answer, precision=5, threshold=12, max_line_width=100)
         first, *others = self.rows()
         rows = [first, ("x now", x.replace("\n", "\n" + " " * 13)), *others]
         return "\n".join(f"{name:>11}  {value}" for name, value in rows if value)
@@ -74,6 +84,13 @@ class Shown(NamedTuple):
         said = "<br>".join(
             f"<b>{name}</b> {html.escape(value)}" for name, value in self.rows() if value
         )
+        if self.named is not None:
+            cells = "".join(
+                f"<tr><td>{html.escape(name)}</td><td>{html.escape(self.named.with_unit(name))}</td></tr>"
+                for name in self.named
+            )
+            head = "<tr><th>parameter</th><th>x now</th></tr>"
+            return f"<div><p>{said}</p><table>{head}{cells}</table></div>"
         d = self.answer.size
         shown = [*range(d)] if d <= SHOWN else [*range(SHOWN - 5), *range(d - 5, d)]
         cells = "".join(

@@ -116,8 +116,10 @@ class Trust:
         search = round((budget - reserve) / popsize) * popsize
         return budget - search if 0 < search < budget else reserve
 
-    def add(self, theta: FloatArray, x: FloatArray, point: FloatArray, f: FloatArray) -> None:
-        self.seen.add(theta, x, point, f)
+    def add(
+        self, theta: FloatArray, x: FloatArray, point: FloatArray, f: FloatArray, phase: str = ""
+    ) -> None:
+        self.seen.add(theta, x, point, f, phase)
         self._laws.clear()
         if self.noiseless and not self.noisy_values:
             self._compare_repeats(theta, point)

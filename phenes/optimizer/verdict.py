@@ -60,6 +60,7 @@ def answer(facts: Facts) -> Result:
     message = "; ".join([*_ends(facts.reasons, facts.generations), *doubts, *notes])
     return Result(
         x=known.theta.copy(),
+        status=_status(facts.reasons),
         fun=float(known.fun),
         fun_se=float(fun_se),
         nfev=facts.nfev,
@@ -77,6 +78,12 @@ def answer(facts: Facts) -> Result:
         history=facts.history,
         noise=facts.noise_text,
     )
+
+
+def _status(reasons: dict[str, Any]) -> int:
+    """See `Result`: the last of several reasons is what happened before the budget was used."""
+    codes = {"converged": 0, "target": 0, "budget": 1, "failing": 2}
+    return min((codes[name] for name in reasons), default=-1)
 
 
 def failing(known: Estimate) -> Failing:

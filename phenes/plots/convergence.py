@@ -30,10 +30,11 @@ class Answer(Protocol):
     """What is drawn of a result: `phenes.Result` has it all.
 
     candidates: with `role`, `fun` and `fun_se`. best: None, or with `fun`. evaluations: with `f`.
+    space: None, or a `phenes.Space` with names and units.
     """
 
     @property
-    def x(self) -> np.ndarray: ...
+    def x(self) -> Any: ...
     @property
     def fun(self) -> float: ...
     @property
@@ -54,6 +55,8 @@ class Answer(Protocol):
     def evaluations(self) -> Any: ...
     @property
     def history(self) -> Mapping[str, np.ndarray]: ...
+    @property
+    def space(self) -> Any: ...
 
 
 def figure(result: Answer) -> Figure:
@@ -90,9 +93,10 @@ def figure(result: Answer) -> Figure:
             handlelength=1.5,
             columnspacing=1.2,
         )
-        _coordinates(place, history["nfev"], history["x"], "recommended theta", end, result.x)
-        _coordinates(spread, history["nfev"], history["spread"], "spread of the search", end)
-        if np.all(history["spread"] > 0):
+        drawn = _by_name(result) if result.space is not None else _by_number(result)
+        _coordinates(place, history["nfev"], drawn.theta, end, drawn.x)
+        _coordinates(spread, history["nfev"], drawn.spread, end)
+        if np.all(drawn.spread.values > 0):
             spread.set_yscale("log")
         for ax in (value, place, spread):
             ax.set_xlabel("evaluations")
@@ -101,6 +105,46 @@ def figure(result: Answer) -> Figure:
         for ax in (place, spread):
             _spread_labels(ax)
     return out
+
+
+class _Lines(NamedTuple):
+    """What a panel draws: values [n, k], and a label for each line."""
+
+    title: str
+    values: np.ndarray
+    labels: Sequence[str]
+
+
+class _Drawn(NamedTuple):
+    theta: _Lines
+    spread: _Lines
+    x: np.ndarray  # [k], the answer
+
+
+def _by_number(result: Answer) -> _Drawn:
+    theta, spread = result.history["x"], result.history["spread"]
+    labels = [str(k) for k in range(theta.shape[1])]
+    return _Drawn(
+        _Lines("recommended theta", theta, labels),
+        _Lines("spread of the search", spread, labels),
+        result.x,
+    )
+
+
+def _by_name(result: Answer) -> _Drawn:
+    """Parameters with units of their own are drawn along their ranges, and end in their values."""
+    space, point = result.space, result.x
+    spread = space.spread_shares(result.history["spread"])
+    values = np.array([*spread.values()]).reshape(len(spread), -1).T
+    return _Drawn(
+        _Lines(
+            "theta, along its range",
+            space.shares(result.history["x"]),
+            [f"{name} = {point.with_unit(name)}" for name in space.names],
+        ),
+        _Lines("spread, share of the range", values, [*spread]),
+        space.shares(point)[0],
+    )
 
 
 def _headline(result: Answer) -> str:
@@ -351,10 +395,11 @@ def _logarithmic(ax: Axes, values: np.ndarray, size: np.ndarray) -> bool:
 
 
 def _coordinates(
-    ax: Axes, n: np.ndarray, values: np.ndarray, title: str, end: float, x: np.ndarray | None = None
+    ax: Axes, n: np.ndarray, lines: _Lines, end: float, x: np.ndarray | None = None
 ) -> None:
     """x: the answer, marked at the end."""
-    ax.set_title(title)
+    values = lines.values
+    ax.set_title(lines.title)
     rows = np.all(_drawable(values), axis=1)
     n, values = n[rows], values[rows]
     last = x
@@ -390,7 +435,7 @@ def _coordinates(
         line = {"arrowstyle": "-", "color": colour, "linewidth": 0.5, "shrinkA": 0, "shrinkB": 0}
         at = (end if x is not None else n[-1], last[k])
         ax.annotate(
-            f"{k}",
+            lines.labels[k],
             at,
             color=colour,
             fontsize=LABEL,

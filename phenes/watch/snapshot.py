@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from phenes.space import Space
 from phenes.store import Run, Store
 from phenes.watch import training
 
@@ -61,7 +62,12 @@ class Reader:
             "spread": last.get("spread", np.empty(0)),
             **{name: int(now.get(name, 0)) for name in ("done", "failed", "flying")},
         }
-        return plain(said | {"curve": curve(parts)})
+        space = named(self.run.about.settings)
+        if space is not None and len(said["mean"]):
+            said["theta"] = {
+                name: space.decode(said["mean"]).with_unit(name) for name in space.names
+            }
+        return plain(said | {"curve": curve(parts, space)})
 
     def _of_run(self) -> dict[str, Any]:
         about = self.run.about
@@ -97,13 +103,24 @@ class Reader:
         return [part for part in self.known.values() if "nfev" in part]
 
 
-def curve(parts: list[dict[str, np.ndarray]]) -> dict[str, list[float]]:
-    """E f with its error, the step beside the noise, and the gain of conditioning on x, 1 + C/S."""
+def named(settings: dict[str, Any]) -> Space | None:
+    """The space of a run, if it has one that this version can read."""
+    try:
+        return Space.from_described(settings["space"])
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return None
+
+
+def curve(parts: list[dict[str, np.ndarray]], space: Space | None = None) -> dict[str, list[float]]:
+    """E f with its error, the step beside the noise, and the gain of conditioning on x, 1 + C/S.
+
+    space: steps and noise are then shares of its ranges, because units differ.
+    """
     columns: dict[str, list[float]] = {
         name: [] for name in ("nfev", "fun", "fun_se", "f_median", "step", "noise", "gain")
     }
     for part in parts:
-        step, noise = (float(np.sqrt(np.mean(part[name] ** 2))) for name in ("spread", "noise"))
+        step, noise = (_size(part[name], space) for name in ("spread", "noise"))
         # at the end the search may be far narrower than the noise: the gain is then unbounded
         row = {
             "step": step,
@@ -113,6 +130,13 @@ def curve(parts: list[dict[str, np.ndarray]]) -> dict[str, list[float]]:
         for name, column in columns.items():
             column.append(float(row[name] if name in row else part[name]))
     return columns
+
+
+def _size(std: np.ndarray, space: Space | None) -> float:
+    """Root mean square of standard deviations."""
+    if space is not None:
+        std = np.array([*space.spread_shares(std).values()] or [0.0])
+    return float(np.sqrt(np.mean(std**2)))
 
 
 def plain(value: Any) -> Any:

@@ -71,7 +71,7 @@ def _of_search(snapshot: dict[str, Any]) -> list[tuple[str, str]]:
             f"{_number(_last(curve['step']), 3)} / {_number(_last(curve['noise']), 3)}",
         ),
         ("gain", _gain(curve["gain"])),
-        ("recommended theta", _vector(snapshot["mean"])),
+        ("recommended theta", _place(snapshot)),
     ]
 
 
@@ -87,6 +87,12 @@ def _last(values: list[Any]) -> float | None:
 
 def _number(value: float | None, digits: int = 6) -> str:
     return "not yet known" if value is None else f"{value:.{digits}g}"
+
+
+def _place(snapshot: dict[str, Any]) -> str:
+    if "theta" not in snapshot:
+        return _vector(snapshot["mean"])
+    return ", ".join(f"{name} = {value}" for name, value in snapshot["theta"].items())
 
 
 def _vector(values: list[float]) -> str:

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from phenes.adaptive.coordinates import make_coordinates
 from tests.adaptive.problems import coordinates, spd
 
 
@@ -48,3 +49,17 @@ def test_bounds_cut_into_a_search_within_a_standard_deviation(mean, cut):
     coords = coordinates(np.zeros(2), upper=1.0)
     assert coords.cuts(np.full(2, mean), 0.25 * np.eye(2)) == cut
     assert not coordinates(np.zeros(2)).cuts(np.full(2, mean), 9 * np.eye(2))
+
+
+@pytest.mark.parametrize("noise", [np.zeros(3), np.array([0.5, 0.0, 2.0]), spd(3, 4)], ids=str)
+def test_coordinates_of_x_are_as_wide_as_they_must_be_and_others_stay(noise):
+    least, width = np.array([0.0, 0.3, 0.2]), np.array([1.0, 10.0, 0.1])
+    coords = make_coordinates(
+        noise, width, np.zeros(3), np.full(3, -9.0), np.full(3, 9.0), least=least
+    )
+    narrow = 1e-4 * coords.start() + coords.noise_matrix()  # a hundredth of `width` in x
+    wide = coords.widened(narrow)
+    before, after = (coords.std_x(cov - coords.noise_matrix()) for cov in (narrow, wide))
+    assert np.allclose(before, 0.01 * width)
+    assert np.allclose(after, [0.01, 0.3, 0.2])
+    assert np.allclose(coords.widened(wide), wide)

@@ -251,3 +251,91 @@ def test_the_table_of_many_coordinates_has_the_first_and_the_last():
         *(str(k) for k in range(10)),
         *(str(k) for k in range(25, 30)),
     ]
+
+
+PARAMETERS = """
+from phenes import Integer, Real
+import numpy as np
+def cost(width, turns):
+    return (width - 80) ** 2 / 100 + (turns - 9) ** 2
+def annotated(width: Real(50, 300, unit="mm"), turns: Integer(3, 40)):
+    return cost(width, turns)
+"""
+FILE = """
+budget = 40
+seed = 4
+engine = "gp"
+
+[space]
+width = {real = [50, 300], unit = "mm", noise = 1.0}
+turns = {integer = [3, 40]}
+
+[workers]
+timeout = 60
+"""
+
+
+@pytest.fixture
+def parameters(module, tmp_path):
+    (tmp_path / "parts.py").write_text(PARAMETERS)
+    (tmp_path / "space.toml").write_text(FILE)
+    yield "parts"
+    sys.modules.pop("parts", None)
+
+
+def test_a_file_says_it_all(parameters, capsys):
+    code, out, err = call(
+        capsys, "optimize", "parts:cost", "--space", "space.toml", "--x0", "turns=20", "--json"
+    )
+    assert code == 0, err
+    said = json.loads(out.splitlines()[-1])
+    assert said["x"]["width"] == pytest.approx(80, abs=5)
+    assert said["x"]["turns"] == 9
+    assert said["nfev"] == 40
+    assert "± 1" in out
+    assert "exactly" in out
+    assert "mm" in out
+    with Store("out/runs.db") as kept:
+        settings = kept.runs()[-1].settings
+    assert settings["seed"] == 4
+    assert settings["x0"]["turns"] == 20
+    assert settings["space"]["width"] == {"real": [50, 300], "unit": "mm", "noise": 1.0}
+
+
+def test_what_the_command_line_says_counts_more_than_the_file(parameters, capsys):
+    code, out, err = call(
+        capsys, "optimize", "parts:cost", "--space", "space.toml", "--budget", 20, "--json"
+    )
+    assert code == 0, err
+    assert json.loads(out.splitlines()[-1])["nfev"] == 20
+
+
+def test_the_space_may_be_in_the_function(parameters, capsys):
+    code, out, err = call(capsys, "optimize", "parts:annotated", "--budget", 60, "--json")
+    assert code == 0, err
+    assert json.loads(out.splitlines()[-1])["x"]["turns"] in range(3, 41)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (("budget", "budgte"), "got 'budgte'"),
+        (("timeout", "time"), "workers in space.toml must be of workers, timeout"),
+        (("[50, 300]", "[300, 50]"), "width: Real must have low below high, got 300 and 50"),
+        (("40\n", '"many"\n'), "budget must be a whole number of at least 1, got 'many'"),
+    ],
+)
+def test_a_wrong_file_is_one_line(parameters, capsys, tmp_path, change, said):
+    (tmp_path / "space.toml").write_text(FILE.replace(*change))
+    code, _, err = call(capsys, "optimize", "parts:cost", "--space", "space.toml")
+    assert code != 0
+    assert said in " ".join(err.split())
+
+
+def test_nothing_to_search_is_one_line(module, capsys):
+    code, _, err = call(capsys, "optimize", "designs:f")
+    assert code != 0
+    assert "a space or x0 must be given" in " ".join(err.split())
+    code, _, err = call(capsys, "optimize", "designs:f", "--space", "nowhere.toml")
+    assert code != 0
+    assert "nowhere.toml cannot be read" in " ".join(err.split())

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-from phenes.gp.acquisition import log_improvement, log_improvement_slope, polish
+from phenes.gp.acquisition import candidates, log_improvement, log_improvement_slope, polish
+from phenes.gp.region import make_region
+from phenes.space import Choice, Integer, Real, Space
 
 ALL = (8.0, 1.0, 0.0, -0.999, -1.001, -5.0, -37.0, -40.0, -999.0, -1001.0, -1e5)
 
@@ -46,3 +48,24 @@ def test_polish_stays_in_the_box_and_never_gets_worse():
     at, value = polish(broken, np.zeros(2), -np.ones(2), np.ones(2), 20)
     assert not at.any()
     assert value == 0.0
+
+
+def test_candidates_are_points_of_the_lattice_and_change_its_coordinates():
+    space = Space(a=Real(-1, 1), n=Integer(0, 20), kind=Choice("A", "B", "C"))
+    region = make_region(space.start(), space.sigma0, space.lower, space.upper, space.lattice)
+    answer = region.to_u(space.encode({"a": 0.0, "n": 10, "kind": "B"}))
+    found = candidates(region, answer, np.full(5, 1e-3), np.random.default_rng(0))
+    theta = region.to_theta(found)
+    assert np.allclose(space.lattice.snap(theta), theta)
+    near = [space.decode(row) for row in theta[len(theta) // 2 :]]
+    assert {9, 10, 11} == {round(point["n"]) for point in near}
+    assert {"A", "B", "C"} == {point["kind"] for point in near}
+    assert len({point["a"] for point in near}) > 100
+
+
+def test_only_real_numbers_are_polished():
+    space = Space(a=Real(-1, 1), n=Integer(0, 20))
+    region = make_region(space.start(), space.sigma0, space.lower, space.upper, space.lattice)
+    low, high = region.around_point(np.array([0.3, 0.5]))
+    assert low.tolist() == [0.0, 0.5]
+    assert high.tolist() == [1.0, 0.5]

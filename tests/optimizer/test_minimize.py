@@ -274,9 +274,9 @@ def on_file(path):
 def test_minimize_and_maximize_have_one_signature_and_the_same_documentation():
     signature = inspect.signature(phenes.minimize)
     assert inspect.signature(phenes.maximize) == signature
-    assert list(signature.parameters)[:4] == ["f", "x0", "sigma0", "noise"]
+    assert list(signature.parameters)[:4] == ["f", "space", "sigma0", "noise"]
     for name in signature.parameters:
-        assert re.search(rf"^    {name} : ", phenes.minimize.__doc__, flags=re.M), name
+        assert re.search(rf"^    (\*\*)?{name}( : |$)", phenes.minimize.__doc__, flags=re.M), name
     words = {"Maximise": "Minimise", "maximize": "minimize", "above": "below", "x: -np": "x: np"}
     translated = phenes.maximize.__doc__
     for there, here in words.items():

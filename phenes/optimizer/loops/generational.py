@@ -24,7 +24,7 @@ def run(opt: Optimizer, evaluate: Evaluate, kept: Checkpoint, listener: Listener
             listener.seen(rows)
         opt.budget = kept.part.budget or budget
         while not opt.stop():
-            theta = opt.ask()
+            theta = opt.ask_vectors()
             opt.budget = budget
             x = theta
             if not evaluate.realises:
@@ -44,7 +44,7 @@ def run(opt: Optimizer, evaluate: Evaluate, kept: Checkpoint, listener: Listener
 def _tell_again(opt: Optimizer, rows: list[Row], kept: Checkpoint) -> None:
     """Tells a complete generation from the file."""
     rows.sort(key=lambda row: row.index)
-    check_same(opt.ask()[: len(rows)], rows, kept)
+    check_same(opt.ask_vectors()[: len(rows)], rows, kept)
     tell(opt, rows)
 
 

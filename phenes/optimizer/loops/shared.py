@@ -24,7 +24,7 @@ ADVICE = {
 def tell(opt: Optimizer, rows: list[Row]) -> None:
     """Tell the optimiser these rows."""
     theta = [row.theta for row in rows]
-    opt.tell(theta, [row.f for row in rows], realised=[row.x for row in rows])
+    opt.tell_vectors(theta, [row.f for row in rows], realised=[row.x for row in rows])
 
 
 def check_first(rows: list[Row]) -> None:

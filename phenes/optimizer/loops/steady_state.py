@@ -57,7 +57,7 @@ class _Flight:
 
     def ask(self) -> int:
         """The number of a new point."""
-        self.under_way[self.asked] = self.opt.ask(1, pending=len(self.under_way))[0]
+        self.under_way[self.asked] = self.opt.ask_vectors(1, pending=len(self.under_way))[0]
         self.asked += 1
         return self.asked - 1
 

@@ -1,0 +1,55 @@
+"""What a TOML file says of a run, and the command line over it."""
+
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from phenes.cli.shared import given
+
+# of `minimize`, in a file
+WORDS = (
+    "noise",
+    "x0",
+    "sigma0",
+    "bounds",
+    "budget",
+    "target",
+    "popsize",
+    "verify",
+    "engine",
+    "workers",
+    "maximize",
+    "realises",
+    "vectorized",
+    "seed",
+)
+# of `Workers`, in a file in the table [workers]
+EVALUATION = ("timeout", "max_attempts", "asynchronous")
+
+
+def read_settings(file: Path | None, options: dict[str, Any]) -> dict[str, Any]:
+    """Keywords of `minimize`; those of the command line (options) count more than the file's.
+
+    A file may hold the space and all that the command line says: nothing need be said twice.
+    """
+    from phenes.optimizer import Workers
+    from phenes.space import read_file
+
+    space, settings = (None, {}) if file is None else read_file(file)
+    unknown = [name for name in settings if name not in WORDS]
+    if unknown:
+        raise typer.BadParameter(
+            f"{file} must have a table [space], and of {', '.join(WORDS)}; got {unknown[0]!r}"
+        )
+    workers = settings.pop("workers", None)
+    words = dict(workers) if isinstance(workers, dict) else given(workers=workers)
+    said = {name: options[name] for name in ("workers", *EVALUATION) if name in options}
+    words |= said
+    wrong = [name for name in words if name not in ("workers", *EVALUATION)]
+    if wrong:
+        raise typer.BadParameter(
+            f"workers in {file} must be of workers, {', '.join(EVALUATION)}; got {wrong[0]!r}"
+        )
+    settings |= {name: value for name, value in options.items() if name not in said}
+    return given(space=space, workers=Workers(**words) if words else None) | settings

@@ -1,0 +1,337 @@
+"""A sampler for Optuna that knows that what is suggested is not what is realised.
+
+A trial's parameters are what is intended. What was realised goes back as a user attribute::
+
+    def objective(trial):
+        width = trial.suggest_float("width", 50, 300)
+        made, cost = workshop(width)
+        trial.set_user_attr("realised", {"width": made})
+        return cost
+
+    sampler = PhenesSampler(noise={"width": 4.0}, budget=100)
+    study = optuna.create_study(sampler=sampler, storage="sqlite:///study.db")
+    study.optimize(objective, n_trials=100)
+    print(sampler.result(study))
+
+The study's storage holds all that the sampler knows: another process, or the same program
+tomorrow, goes on from the trials that are there. `study.best_params` is the luckiest trial where
+there is noise; `sampler.result` is the answer, with an error.
+"""
+
+# Optuna may not be installed where types are checked
+# pyright: basic, reportMissingImports=false
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+try:
+    import optuna
+    from optuna.distributions import (
+        BaseDistribution,
+        CategoricalDistribution,
+        FloatDistribution,
+        IntDistribution,
+    )
+    from optuna.samplers import BaseSampler, RandomSampler
+    from optuna.search_space import IntersectionSearchSpace
+    from optuna.trial import FrozenTrial, TrialState
+except ModuleNotFoundError as error:
+    from phenes._extras import install_hint
+
+    raise ModuleNotFoundError(
+        f"PhenesSampler needs Optuna: {install_hint('optuna')}", name="optuna"
+    ) from error
+
+from phenes import _validate
+from phenes.optimizer import Optimizer, Result
+from phenes.optimizer.engines import ADAPTIVE, FEW_COORDINATES, GP
+from phenes.space import Choice, Integer, Log, Parameter, Real, Space
+
+REALISED = "realised"  # the user attribute
+ENDED = (TrialState.COMPLETE, TrialState.FAIL, TrialState.PRUNED)
+
+
+class PhenesSampler(BaseSampler):
+    """Suggests what to intend, by all trials of the study and what their inputs became.
+
+    The first trial is drawn at random, to see which parameters there are. Parameters that not
+    every trial has are drawn at random too, and so are all while the study has none in common.
+
+    Parameters
+    ----------
+    noise : mapping of str to float, or "learn", optional
+        Standard deviation of what is realised of a float parameter around what is suggested; of a
+        parameter with log=True, of its logarithm (0.05 is an error of 5 %). Others are realised
+        exactly. "learn": estimated from what trials say in their user attribute "realised".
+    budget : int, optional
+        How many trials there will be: at the end of them, trials verify the answer. Without,
+        none do.
+    engine : {"auto", "gp", "adaptive"}, optional
+        What asks, as for `phenes.Optimizer`.
+    seed : int, optional
+        The same seed and the same trials give the same suggestions.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not what it must be.
+    """
+
+    def __init__(
+        self,
+        noise: Mapping[str, float] | str | None = None,
+        *,
+        budget: int | None = None,
+        engine: str = "auto",
+        seed: int = 0,
+    ):
+        if noise is not None and noise != "learn" and _validate.mapping(noise) is None:
+            raise ValueError(
+                "noise must be a mapping of parameters to standard deviations, or 'learn', got"
+                f" {_validate.quote(noise)}"
+            )
+        self.noise, self.engine = noise, engine
+        self.budget = None if budget is None else _validate.count("budget", budget)
+        self.seed = _validate.count("seed", seed, 0)
+        self._random = RandomSampler(seed=self.seed)
+        self._common = IntersectionSearchSpace()
+        self._key: Any = None
+        self._opt: Optimizer | None = None
+        self._told: set[int] = set()
+
+    def reseed_rng(self) -> None:
+        """For Optuna's threads: suggestions of parallel trials differ by what is under way."""
+        self._random.reseed_rng()
+
+    def infer_relative_search_space(
+        self, study: optuna.Study, trial: FrozenTrial
+    ) -> dict[str, BaseDistribution]:
+        """The parameters that all trials have in common.
+
+        Parameters
+        ----------
+        study : optuna.Study
+            Of the trial.
+        trial : optuna.trial.FrozenTrial
+            The trial to come.
+
+        Returns
+        -------
+        dict of str to BaseDistribution
+        """
+        found = self._common.calculate(study)
+        return {name: each for name, each in found.items() if not each.single()}
+
+    def sample_relative(
+        self,
+        study: optuna.Study,
+        trial: FrozenTrial,
+        search_space: dict[str, BaseDistribution],
+    ) -> dict[str, Any]:
+        """What to intend next.
+
+        Parameters
+        ----------
+        study : optuna.Study
+            Its trials are told first, each once.
+        trial : optuna.trial.FrozenTrial
+            The trial to come.
+        search_space : dict of str to BaseDistribution
+            Of `infer_relative_search_space`.
+
+        Returns
+        -------
+        dict of str to value
+        """
+        if not search_space:
+            return {}
+        opt = self._updated(study, search_space)
+        running = study.get_trials(deepcopy=False, states=(TrialState.RUNNING,))
+        pending = sum(each.number != trial.number for each in running)
+        asked = opt.ask(1, pending=pending) or opt.verify(1)  # all of the budget is under way
+        return {
+            name: _suggested(each, asked[0][name]) for name, each in sorted(search_space.items())
+        }
+
+    def sample_independent(
+        self,
+        study: optuna.Study,
+        trial: FrozenTrial,
+        param_name: str,
+        param_distribution: BaseDistribution,
+    ) -> Any:
+        """A random value, for parameters that are not in common.
+
+        Parameters
+        ----------
+        study : optuna.Study
+            Of the trial.
+        trial : optuna.trial.FrozenTrial
+            The trial.
+        param_name : str
+            Of the parameter.
+        param_distribution : BaseDistribution
+            Its range.
+
+        Returns
+        -------
+        value
+        """
+        return self._random.sample_independent(study, trial, param_name, param_distribution)
+
+    def before_trial(self, study: optuna.Study, trial: FrozenTrial) -> None:
+        """Refuse studies with several objectives.
+
+        Parameters
+        ----------
+        study : optuna.Study
+            Of the trial.
+        trial : optuna.trial.FrozenTrial
+            The trial to come.
+
+        Raises
+        ------
+        ValueError
+            If there are several.
+        """
+        if len(study.directions) != 1:
+            raise ValueError(
+                f"PhenesSampler needs a study of one objective, got {len(study.directions)}"
+            )
+
+    def after_trial(
+        self,
+        study: optuna.Study,
+        trial: FrozenTrial,
+        state: TrialState,
+        values: Sequence[float] | None,
+    ) -> None:
+        """Nothing to do: trials are read when the next is asked for.
+
+        Parameters
+        ----------
+        study : optuna.Study
+            Of the trial.
+        trial : optuna.trial.FrozenTrial
+            The trial.
+        state : TrialState
+            How it ended.
+        values : sequence of float, optional
+            What it is worth.
+        """
+
+    def result(self, study: optuna.Study) -> Result:
+        """The answer: what to intend, and E f there with its error, on the evidence of all trials.
+
+        Parameters
+        ----------
+        study : optuna.Study
+            With at least one trial that has ended.
+
+        Returns
+        -------
+        phenes.Result
+            Parameters by name. An integer or a grid is the number of a step from its low end, a
+            categorical parameter the number of its choice; `study.best_params` has no noise to
+            mind there.
+
+        Raises
+        ------
+        ValueError
+            If no trial has ended.
+        """
+        found = {
+            name: each for name, each in self._common.calculate(study).items() if not each.single()
+        }
+        if not found:
+            raise ValueError("the study must have a trial that has ended, got none")
+        return self._updated(study, found).result
+
+    def _updated(self, study: optuna.Study, space: dict[str, BaseDistribution]) -> Optimizer:
+        """The optimizer of these parameters, told of all trials that have ended."""
+        key = sorted((name, repr(each)) for name, each in space.items())
+        if self._opt is None or key != self._key:
+            self._opt, self._key, self._told = self._made(study, space), key, set()
+        for trial in study.get_trials(deepcopy=False, states=ENDED):
+            if trial.number not in self._told and all(name in trial.params for name in space):
+                self._told.add(trial.number)
+                self._tell(self._opt, trial, space)
+        return self._opt
+
+    def _made(self, study: optuna.Study, space: dict[str, BaseDistribution]) -> Optimizer:
+        noise = {} if self.noise is None or isinstance(self.noise, str) else dict(self.noise)
+        parameters = {
+            name: _parameter(name, each, noise.pop(name, 0.0))
+            for name, each in sorted(space.items())
+        }
+        if noise:
+            _validate.same_names("noise", noise, parameters, all_of=False)
+        few = len(parameters) <= FEW_COORDINATES
+        engine, verify = self.engine, None
+        if self.budget is None:
+            verify = 0
+            engine = (GP if few else ADAPTIVE) if engine == "auto" else engine
+        return Optimizer(
+            Space(parameters, noise="learn" if self.noise == "learn" else None),
+            budget=self.budget,
+            verify=verify,
+            engine=engine,
+            maximize=study.direction == optuna.study.StudyDirection.MAXIMIZE,
+            seed=self.seed,
+        )
+
+    def _tell(self, opt: Optimizer, trial: FrozenTrial, space: dict[str, BaseDistribution]) -> None:
+        theta = {name: _intended(each, trial.params[name]) for name, each in space.items()}
+        said = trial.user_attrs.get(REALISED)
+        x = None
+        if _validate.mapping(said) is not None:
+            x = {
+                name: _intended(space[name], value) for name, value in said.items() if name in space
+            }
+        exact = self.noise is None
+        value = trial.value if trial.state == TrialState.COMPLETE else np.nan
+        opt.tell(theta, [value], realised=[x if x is not None or not exact else {}])
+
+
+def _parameter(name: str, each: BaseDistribution, noise: float) -> Parameter:
+    if isinstance(each, FloatDistribution) and each.step is None:
+        kind = Log if each.log else Real
+        return kind(each.low, each.high, noise=noise)
+    if noise:
+        raise ValueError(f"noise must be of float parameters without a step, got {name}")
+    if isinstance(each, CategoricalDistribution):
+        return Choice(*range(len(each.choices)))
+    low, high, step = _grid(each)
+    return Integer(0, round((high - low) / step))
+
+
+def _grid(each: BaseDistribution) -> tuple[float, float, float]:
+    if isinstance(each, FloatDistribution) and each.step is not None:
+        return each.low, each.high, each.step
+    if isinstance(each, IntDistribution):
+        return each.low, each.high, each.step
+    raise ValueError(f"PhenesSampler does not know {type(each).__name__}")
+
+
+def _intended(each: BaseDistribution, value: Any) -> Any:
+    """A value of Optuna's as one of the space."""
+    if isinstance(each, CategoricalDistribution):
+        return each.choices.index(value)
+    if isinstance(each, FloatDistribution) and each.step is None:
+        return value
+    low, _, step = _grid(each)
+    return round((value - low) / step)
+
+
+def _suggested(each: BaseDistribution, value: Any) -> Any:
+    """The reverse."""
+    if isinstance(each, CategoricalDistribution):
+        return each.choices[value]
+    if isinstance(each, FloatDistribution) and each.step is None:
+        return float(min(max(value, each.low), each.high))
+    low, _, step = _grid(each)
+    return low + value * step

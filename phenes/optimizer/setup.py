@@ -1,0 +1,106 @@
+"""What is searched: a space, or a vector with its first steps and bounds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+import numpy as np
+
+from phenes import _validate
+from phenes._validate import FloatArray
+from phenes.space import Space
+
+if TYPE_CHECKING:
+    from phenes.space import Lattice
+
+
+class Setup(NamedTuple):
+    """The start, the first steps and the bounds as vectors; noise as `noise_model` takes it."""
+
+    x0: FloatArray
+    sigma0: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    noise: Any
+    space: Space | None = None
+    lattice: Lattice | None = None  # None: all coordinates are real numbers
+
+    @property
+    def parameters(self) -> int:
+        """How many numbers or options are chosen: a choice is one, though it has many columns."""
+        return self.x0.size if self.space is None else len(self.space.parameters)
+
+
+def make_setup(space: Any, sigma0: Any, noise: Any, x0: Any, bounds: Any) -> Setup:
+    """The setup of what users give; space: a Space, or where to start if x0 does not say it."""
+    if isinstance(space, Space):
+        return _named(space, sigma0, noise, x0, bounds)
+    if space is not None and x0 is not None:
+        raise ValueError(
+            "x0 must be given once, or beside a Space, got"
+            f" {_validate.quote(space)} and {_validate.quote(x0)}"
+        )
+    start: Any = space if x0 is None else x0
+    if start is None or _validate.mapping(start) is not None or isinstance(start, type):
+        raise ValueError(
+            "a space or x0 must say what is searched, such as"
+            f" phenes.Space(width=phenes.Real(50, 300)) or [0.0, 0.0], got {_validate.quote(start)}"
+        )
+    if sigma0 is None:
+        raise ValueError(
+            "sigma0 must be given with x0: the standard deviation of the first steps, such as 0.5"
+        )
+    centre, width = _validate.start(start, sigma0)
+    lower, upper = _validate.bounds(bounds, centre)
+    return Setup(centre, width, lower, upper, noise)
+
+
+def _named(space: Space, sigma0: Any, noise: Any, x0: Any, bounds: Any) -> Setup:
+    for name, value in (("sigma0", sigma0), ("bounds", bounds)):
+        if value is not None:
+            raise ValueError(
+                f"{name} must not be given with a space, whose ranges say it, got"
+                f" {_validate.quote(value)}"
+            )
+    if noise is not None:
+        if space.noise is not None:
+            raise ValueError(
+                f"noise must be given once, in the space or beside it, got {_validate.quote(noise)}"
+                " too"
+            )
+        space = Space(space.parameters, noise=noise)
+    lattice = space.lattice
+    return Setup(
+        space.start(x0),
+        space.sigma0.copy(),
+        space.lower.copy(),
+        space.upper.copy(),
+        space.noise,
+        space,
+        None if lattice.plain else lattice,
+    )
+
+
+def encode_told(space: Space, theta: Any, realised: Any) -> tuple[FloatArray, FloatArray | None]:
+    """theta and the realised x, as users have them by name, as vectors [n, d]."""
+    intended = np.array([space.encode(each) for each in space.rows(theta)]).reshape(-1, space.dim)
+    if realised is None:
+        return intended, None
+    measured = _measured(space, realised)
+    if len(measured) != len(intended):
+        raise ValueError(
+            f"realised must have one point for each of the {len(intended)} theta, got"
+            f" {len(measured)}"
+        )
+    pairs = zip(measured, intended, strict=True)
+    x = np.array([space.realised(each, at) for each, at in pairs]).reshape(-1, space.dim)
+    return intended, x
+
+
+def _measured(space: Space, realised: Any) -> list[Any]:
+    """Points, None in a list for those of which nothing was measured."""
+    if isinstance(realised, list | tuple):
+        given = cast(list[Any], realised)
+        if any(each is None for each in given):
+            return [None if each is None else space.rows(each)[0] for each in given]
+    return list(space.rows(realised))
