@@ -105,24 +105,12 @@ def balance_weights(seen: Observations, law: Law) -> FloatArray:
     p(x_i | theta) over the sum of p(x_i | theta_j): their sum is one in expectation. The rows are
     chosen by what was intended, never by what came of it, so that the mixture is the one they were
     drawn from. Draws at theta itself bound every weight by one over their number.
-
-    Coordinates without noise have no density: rows count that are equal to theta in all of them,
-    as those with the same whole numbers and options are.
     """
-    if not law.noisy.any() or not seen.count:
+    if not law.weighs or not seen.count:
         return fresh_weights(seen, law)
     aim = law.z(seen.theta + (law.centre - law.theta))
-    distance = np.sum(aim**2, axis=1)
-    if not law.weighs:
-        exact = ~law.noisy
-        other = np.any((aim[:, exact] != 0) | (law.z(seen.point)[:, exact] != 0), axis=1)
-        if seen.count - other.sum() <= seen.at(law.theta).sum():
-            return fresh_weights(seen, law)
-        distance[other] = np.inf
-    order = np.argsort(distance, kind="stable")[:NEIGHBOURS]
-    chosen = order[np.isfinite(distance[order])]
-    aim = aim[:, law.noisy]
-    z = law.z(seen.point[chosen])[:, law.noisy]
+    chosen = np.argsort(np.sum(aim**2, axis=1), kind="stable")[:NEIGHBOURS]
+    z = law.z(seen.point[chosen])
     here = -0.5 * np.sum(z**2, axis=1)
     apart = np.sum(z**2, axis=1)[:, None] + np.sum(aim[chosen] ** 2, axis=1) - 2 * z @ aim[chosen].T
     weights = np.zeros(seen.count)

@@ -19,7 +19,7 @@ there is noise; `sampler.result` is the answer, with an error.
 """
 
 # Optuna may not be installed where types are checked
-# pyright: basic, reportMissingImports=false
+# pyright: basic, reportMissingImports=false, reportReturnType=false
 
 from __future__ import annotations
 
@@ -29,7 +29,6 @@ from typing import Any
 import numpy as np
 
 try:
-    import optuna
     from optuna.distributions import (
         BaseDistribution,
         CategoricalDistribution,
@@ -38,6 +37,7 @@ try:
     )
     from optuna.samplers import BaseSampler, RandomSampler
     from optuna.search_space import IntersectionSearchSpace
+    from optuna.study import Study, StudyDirection
     from optuna.trial import FrozenTrial, TrialState
 except ModuleNotFoundError as error:
     from phenes._extras import install_hint
@@ -108,7 +108,7 @@ class PhenesSampler(BaseSampler):
         self._random.reseed_rng()
 
     def infer_relative_search_space(
-        self, study: optuna.Study, trial: FrozenTrial
+        self, study: Study, trial: FrozenTrial
     ) -> dict[str, BaseDistribution]:
         """The parameters that all trials have in common.
 
@@ -128,7 +128,7 @@ class PhenesSampler(BaseSampler):
 
     def sample_relative(
         self,
-        study: optuna.Study,
+        study: Study,
         trial: FrozenTrial,
         search_space: dict[str, BaseDistribution],
     ) -> dict[str, Any]:
@@ -159,7 +159,7 @@ class PhenesSampler(BaseSampler):
 
     def sample_independent(
         self,
-        study: optuna.Study,
+        study: Study,
         trial: FrozenTrial,
         param_name: str,
         param_distribution: BaseDistribution,
@@ -183,7 +183,7 @@ class PhenesSampler(BaseSampler):
         """
         return self._random.sample_independent(study, trial, param_name, param_distribution)
 
-    def before_trial(self, study: optuna.Study, trial: FrozenTrial) -> None:
+    def before_trial(self, study: Study, trial: FrozenTrial) -> None:
         """Refuse studies with several objectives.
 
         Parameters
@@ -205,7 +205,7 @@ class PhenesSampler(BaseSampler):
 
     def after_trial(
         self,
-        study: optuna.Study,
+        study: Study,
         trial: FrozenTrial,
         state: TrialState,
         values: Sequence[float] | None,
@@ -224,7 +224,7 @@ class PhenesSampler(BaseSampler):
             What it is worth.
         """
 
-    def result(self, study: optuna.Study) -> Result:
+    def result(self, study: Study) -> Result:
         """The answer: what to intend, and E f there with its error, on the evidence of all trials.
 
         Parameters
@@ -251,7 +251,7 @@ class PhenesSampler(BaseSampler):
             raise ValueError("the study must have a trial that has ended, got none")
         return self._updated(study, found).result
 
-    def _updated(self, study: optuna.Study, space: dict[str, BaseDistribution]) -> Optimizer:
+    def _updated(self, study: Study, space: dict[str, BaseDistribution]) -> Optimizer:
         """The optimizer of these parameters, told of all trials that have ended."""
         key = sorted((name, repr(each)) for name, each in space.items())
         if self._opt is None or key != self._key:
@@ -262,7 +262,7 @@ class PhenesSampler(BaseSampler):
                 self._tell(self._opt, trial, space)
         return self._opt
 
-    def _made(self, study: optuna.Study, space: dict[str, BaseDistribution]) -> Optimizer:
+    def _made(self, study: Study, space: dict[str, BaseDistribution]) -> Optimizer:
         noise = {} if self.noise is None or isinstance(self.noise, str) else dict(self.noise)
         parameters = {
             name: _parameter(name, each, noise.pop(name, 0.0))
@@ -270,17 +270,17 @@ class PhenesSampler(BaseSampler):
         }
         if noise:
             _validate.same_names("noise", noise, parameters, all_of=False)
-        few = len(parameters) <= FEW_COORDINATES
         engine, verify = self.engine, None
         if self.budget is None:
             verify = 0
-            engine = (GP if few else ADAPTIVE) if engine == "auto" else engine
+            if engine == "auto":
+                engine = GP if len(parameters) <= FEW_COORDINATES else ADAPTIVE
         return Optimizer(
             Space(parameters, noise="learn" if self.noise == "learn" else None),
             budget=self.budget,
             verify=verify,
             engine=engine,
-            maximize=study.direction == optuna.study.StudyDirection.MAXIMIZE,
+            maximize=study.direction == StudyDirection.MAXIMIZE,
             seed=self.seed,
         )
 

@@ -180,10 +180,10 @@ class Space:
         noise = self.noise
         if isinstance(noise, str):
             return "learnt"
-        if not isinstance(noise, np.ndarray):
+        if hasattr(noise, "sample") or hasattr(noise, "matrix"):
             return "by the law"
-        spread = cast(FloatArray, noise)
-        std = np.sqrt(np.diag(spread)) if spread.ndim == 2 else spread
+        std = np.asarray(noise, np.float64)
+        std = np.sqrt(np.diag(std)) if std.ndim == 2 else std
         own = float(std[dict(zip(self.names, self._ends.tolist(), strict=True))[name] - 1])
         if isinstance(self.parameters[name], Choice) or not own:
             return ""

@@ -61,28 +61,6 @@ def test_balance_weights_sum_to_one_in_expectation(fresh):
     assert se < 0.02
 
 
-def test_rows_with_the_same_exact_coordinates_are_evidence_for_each_other():
-    """The last coordinate is a whole number without noise: rows at another number say nothing."""
-    rng = np.random.default_rng(0)
-    theta = np.column_stack([0.3 * rng.standard_normal(400), rng.integers(0, 2, 400)])
-    x = theta + [STD, 0.0] * rng.standard_normal(theta.shape)
-    seen = Observations(2)
-    seen.add(theta, x, x, x[:, 0] ** 2 + 100 * x[:, 1])
-    at = np.array([0.1, 1.0])
-    law = gaussian_law(at, np.zeros(2), np.array([STD**2, 0.0]), scale=np.ones(2))
-    weights = balance_weights(seen, law)
-    assert np.array_equal(weights > 0, theta[:, 1] == 1)
-    known = estimate(seen, law, 1e3, weights, control=False)
-    assert known.effective > 30
-    assert abs(known.fun - (100 + 0.1**2 + STD**2)) < 4 * known.error
-    assert known.error < 0.05
-    # where no row has the number, there is no evidence
-    nowhere = gaussian_law(
-        np.array([0.1, 2.0]), np.zeros(2), np.array([STD**2, 0.0]), scale=np.ones(2)
-    )
-    assert not balance_weights(seen, nowhere).any()
-
-
 def test_weights_of_draws_elsewhere_recover_the_mean():
     """No draw was made at theta: the weighted mean of the others is E f there."""
     rng, law = np.random.default_rng(1), law_at(np.array([0.3, -0.2]))
