@@ -5,7 +5,7 @@ import importlib.util
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from phenes_lab.rivals import Cmaes, Phenes, Pycma, PycmaNoiseHandler, Search, Start
+from phenes_lab.rivals import Cmaes, Phenes, Pycma, PycmaLq, PycmaNoiseHandler, Search, Start
 
 OURS = "phenes"
 BASELINE = "cmaes"  # without noise, what phenes must not be much worse than
@@ -41,7 +41,7 @@ def _evosax(algorithm: str) -> Callable[..., Search]:
 def _told(search: Callable[..., Search], about: str, *costs: float, **options: Any) -> Any:
     """The same library told theta, and told x: with what is written behind its name."""
     theta, x = costs
-    module = {Pycma: "cma", Cmaes: "cmaes"}[search]
+    module = {Pycma: "cma", PycmaLq: "cma", Cmaes: "cmaes"}[search]
     make = functools.partial
     return (
         Contender(f"{about}, told theta", module, theta, make(search, **options), noiseless=True),
@@ -51,6 +51,7 @@ def _told(search: Callable[..., Search], about: str, *costs: float, **options: A
 
 PYCMA, PYCMA_X = _told(Pycma, "pycma, default population", 50, 60)
 PYCMA_100, PYCMA_100_X = _told(Pycma, "pycma, N = 100", 17, 26, popsize=100)
+LQ, LQ_X = _told(PycmaLq, "pycma's lq-CMA-ES, which has models too", 900, 900)
 CMAES, CMAES_X = _told(Cmaes, "cmaes CMA, default population", 30, 30)
 LRA, LRA_X = _told(Cmaes, "cmaes CMA with lr_adapt, default population", 40, 40, lr_adapt=True)
 EVOSAX = Contender("evosax CMA_ES, N = 100, told theta", "evosax", 10, _evosax("CMA_ES"))
@@ -77,6 +78,8 @@ CONTENDERS: dict[str, Contender] = {
     "pycma-handler": Contender(
         "pycma, default population, NoiseHandler, told theta", "cma", 50, PycmaNoiseHandler
     ),
+    "pycma-lq": LQ,
+    "pycma-lq-x": LQ_X,
     "cmaes": CMAES,
     "cmaes-x": CMAES_X,
     "cmaes-lra": LRA,

@@ -130,6 +130,43 @@ class PycmaNoiseHandler(Pycma):
         )
 
 
+class PycmaLq(Pycma):
+    """pycma's lq-CMA-ES, the loop of `cma.fmin_lq_surr2`: a generation is evaluated only as far as
+    the ranks of its linear or quadratic model still change, and the optimum of the model is
+    injected.
+
+    Without noise it recommends the best point that was evaluated, as pycma does.
+    """
+
+    def __init__(self, start: Start, told_x: bool = False):
+        from cma.fitness_models import SurrogatePopulation
+
+        super().__init__(start, told_x=told_x)
+        self.surrogate = SurrogatePopulation(self._evaluate)
+        self.exact, self.best = start.noise == 0, (np.inf, np.array(start.mean))
+        self.world: World | None = None
+
+    def _evaluate(self, theta: np.ndarray) -> float:
+        """Called for one candidate after the other; told x, it becomes what was realised."""
+        assert self.world is not None
+        x, f = self.world(np.asarray(theta)[None])
+        if self.told_x:
+            theta[:] = x[0]
+        if f[0] < self.best[0]:
+            self.best = (float(f[0]), np.array(theta))
+        return float(f[0])
+
+    def step(self, world: World) -> None:
+        self.world = world
+        candidates = [np.array(each) for each in self.es.ask()] if self.told_x else self.es.ask()
+        self.es.tell(candidates, self.surrogate(candidates))
+        self.es.inject([self.surrogate.model.xopt])
+
+    @property
+    def mean(self) -> np.ndarray:
+        return self.best[1].copy() if self.exact else np.array(self.es.mean)
+
+
 class Cmaes:
     """cmaes.CMA. `popsize` None is its default."""
 

@@ -1,5 +1,7 @@
 """F at the mean: honest errors, also where a quadratic is too simple, and what the noise costs."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -102,3 +104,18 @@ def test_in_many_dimensions_the_axes_suffice_where_they_explain_nearly_everythin
     valley = lambda x: np.sum(x, axis=1) ** 2  # noqa: E731
     model, _, _ = estimate.rich_model_of(fed(other, 1200, valley, rng).state, 1200)
     assert model.turn is not None
+
+
+def test_on_the_way_a_model_serves_for_half_as_many_rows_as_it_has_features():
+    """On a quadratic what it says where the mean has moved to is exact."""
+    one = descent(np.full(4, 0.04), mean=1.0, width=0.5)
+    state = fed(one, 60, sphere, np.random.default_rng(0)).state  # 15 features
+    _, anchor = estimate.anchored(state, None)
+    assert anchor is not None
+    state.marginal = dataclasses.replace(state.marginal, mean=state.marginal.mean * 0.5)
+    state.evaluations += 6
+    claim, same = estimate.anchored(state, anchor)
+    assert same is anchor
+    assert claim.value == pytest.approx(4 * (0.25 + 0.04), rel=1e-4)
+    state.evaluations += 1
+    assert estimate.anchored(state, anchor)[1] is not anchor

@@ -49,3 +49,16 @@ def test_nothing_changes_a_marginal():
     marginal = marginal_of(np.zeros(2), np.eye(2), np.zeros(2))
     with pytest.raises(dataclasses.FrozenInstanceError):
         marginal.mean = np.ones(2)
+
+
+def test_a_law_that_is_carried_along_keeps_its_axes_and_stays_above_the_noise():
+    c, cov = np.ones(3), spd(3, 2) + 2 * np.eye(3)
+    before = marginal_of(np.zeros(3), cov, c)
+    wider = before.carried(np.ones(3), cov * 4, 2.0, 1.0)
+    now = marginal_of(np.ones(3), cov * 4, c)
+    assert np.allclose(wider.root, now.root)
+    assert np.allclose(wider.push @ wider.push.T, now.push @ now.push.T)
+    assert np.array_equal(wider.mean, now.mean)
+    narrow = before.carried(np.ones(3), cov / 100, 0.1, 1.0)
+    assert np.allclose(narrow.root, 1)
+    assert np.allclose(narrow.push, 0)

@@ -50,3 +50,25 @@ def test_flat_is_no_difference_ever():
     assert seen.flat
     seen.add(rows, rows, rows, np.array([1.0, 1.5]))
     assert not seen.flat
+
+
+def test_ties_are_equal_values_of_different_theta():
+    seen = Observations(2)
+    rows = np.array([[0.0, 1.0], [1.0, 1.0], [0.0, 1.0]])
+
+    def add(theta, *f):
+        seen.add(theta, theta, theta, np.array(f))
+        return seen.tied
+
+    assert not add(rows, 1.0, 2.0, 1.0)  # the same theta again
+    assert not add(rows[:1] + 5, np.nan)
+    assert not add(rows[:1] + 6, np.nan)
+    assert add(rows[:1] + 7, 2.0)
+    assert add(rows[:1] + 8, 9.0)
+
+
+def test_rows_at_a_theta_agree_in_every_coordinate():
+    seen = Observations(2)
+    theta = np.array([[0.0, 1.0], [0.0, 2.0], [0.0, 1.0], [3.0, 1.0]])
+    seen.add(theta, theta, theta, np.zeros(4))
+    assert seen.at(np.array([0.0, 1.0])).tolist() == [True, False, True, False]

@@ -33,8 +33,8 @@ class RegimesSettings(Checked):
     """
 
     problems: tuple[str, ...] = tuple(FUNCTIONS)
-    dims: tuple[int, ...] = (2, 4, 8, 12, 20, 30, 45, 70, 100, 150, 250, 500, 1000)
-    each: tuple[int, ...] = (10, 20, 40)
+    dims: tuple[int, ...] = (2, 4, 8, 12, 20, 30, 45, 70, 100, 150, 300, 1000)
+    each: tuple[int, ...] = (10, 20)
     noise: float = 0.1
     start: float = 1.0
     sigma0: float = 0.3
