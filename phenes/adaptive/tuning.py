@@ -213,6 +213,9 @@ FLOOR_GENERATIONS = 5
 FLOOR_COORDINATES = 5
 # Short early steps in a row, while noise dominates the variance of f. [bench]
 NEAR_STEPS = 2
+# Unexplained share of the variance below which a model is exact: one step, as long as it can be
+# trusted for, is then enough. [bench: `phenes bench regimes`]
+EXACT = 1e-6
 # Rows of the search, for each feature, that count as the first of the refinement. [bench]
 FIRST_ROWS_PER_FEATURE = 2
 

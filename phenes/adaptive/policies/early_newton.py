@@ -81,6 +81,8 @@ class EarlyNewton:
         advice = newton.early(model, excess, within, growing)
         close = advice.length < 1 and _noise_prevails(model, excess)
         self.near = self.near + 1 if close else 0
+        if _there(model, advice) and state.coords.noisy:
+            self.near = tuning.NEAR_STEPS  # ranks would only lead away from where it is
         return (Step(model, advice),)
 
     def returned(self, due: int | None) -> None:
@@ -97,6 +99,13 @@ class EarlyNewton:
 def first_model(dim: int) -> int:
     """Evaluations at which the first model is fitted."""
     return int(tuning.FIRST_MODEL * axis_features(dim)) + 1
+
+
+def _there(model: Fit, advice: newton.Advice) -> bool:
+    """Whether the model is exact and its minimum, within the trust region, was reached."""
+    within = tuning.TRUST_RADIUS * np.sqrt(model.g.size)
+    reached = advice.length < tuning.LONGEST_COORDINATE and np.linalg.norm(advice.move) < within
+    return bool(reached and 1 - model.r2 < tuning.EXACT and model.h.min() > 0)
 
 
 def _noise_prevails(model: Fit, excess: np.ndarray) -> bool:

@@ -121,3 +121,15 @@ def test_a_search_that_went_back_counts_anew():
     assert (policy.near, policy.due) == (0, 50)
     policy.returned(99)
     assert policy.due == 99
+
+
+@pytest.mark.parametrize(
+    ("cov", "r2", "far", "near"),
+    [(0.01, 1.0, 0.5, 2), (0.01, 1 - 1e-5, 0.5, 0), (0.01, 1.0, 5.0, 0), (0.0, 1.0, 0.5, 0)],
+)
+def test_an_exact_model_needs_one_step_within_its_reach(cov, r2, far, near):
+    """The refinement may begin at once, with noise: ranks would only lead away again."""
+    one = fed(descent(np.full(3, cov), popsize=8), 40, sphere, np.random.default_rng(0))
+    policy = EarlyNewton()
+    policy.decide(one.state, a_fit([far, 0.0, 0.0], np.ones(3), r2=r2))
+    assert policy.near == near
