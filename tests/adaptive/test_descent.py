@@ -8,7 +8,15 @@ from phenes.adaptive.descent import capacity
 from phenes.adaptive.newton import Advice
 from phenes.adaptive.phases import Claim, End, Enter, Phase, Return, Revert, Step, Widen
 from phenes.adaptive.policies import failures, floor, plateau, refinement, stagnation, value_noise
-from tests.adaptive.problems import coordinates, descent, drawn, ellipsoid, fed, sphere
+from tests.adaptive.problems import (
+    coordinates,
+    descent,
+    drawn,
+    ellipsoid,
+    fed,
+    nearly_sphere,
+    sphere,
+)
 from tests.adaptive.test_newton import a_fit
 
 
@@ -201,13 +209,13 @@ def test_the_estimate_is_computed_once_for_what_was_told(monkeypatch):
     rng, one, fits = np.random.default_rng(0), descent(np.full(3, 0.04)), []
     found = estimate.anchored
     monkeypatch.setattr(estimate, "anchored", lambda *args: fits.append(1) or found(*args))
-    fed(one, 60, sphere, rng)
+    fed(one, 60, nearly_sphere, rng)
     x = drawn(one, 8, rng)
     for change in (
-        lambda: one.tell(x, sphere(x)),
-        lambda: one.learn(x, sphere(x)),
+        lambda: one.tell(x, nearly_sphere(x)),
+        lambda: one.learn(x, nearly_sphere(x)),
         lambda: one.move(coordinates(np.full(3, 0.02))),
-        lambda: (one.tell(x[:4], sphere(x[:4])), one.estimate(), one.conclude()),
+        lambda: (one.tell(x[:4], nearly_sphere(x[:4])), one.estimate(), one.conclude()),
     ):
         change()
         fits.clear()

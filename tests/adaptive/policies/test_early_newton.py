@@ -6,7 +6,7 @@ import pytest
 from phenes.adaptive import tuning
 from phenes.adaptive.phases import Step
 from phenes.adaptive.policies.early_newton import EarlyNewton, first_model
-from tests.adaptive.problems import descent, ellipsoid, fed, sphere
+from tests.adaptive.problems import descent, ellipsoid, fed, nearly_sphere, sphere
 from tests.adaptive.test_newton import a_fit
 
 
@@ -96,7 +96,7 @@ def test_in_many_dimensions_failures_delay_all_of_the_curvature():
 def test_steps_are_near_if_they_are_short_and_the_variation_is_the_noises(mean, width, near):
     """Noise 1: a search of 0.1 is at it, one of 5 is not; from 9 the way is long."""
     one = descent(np.ones(3), mean=mean, width=width)
-    fed(one, 100, sphere, np.random.default_rng(0))
+    fed(one, 100, nearly_sphere, np.random.default_rng(0))
     policy = EarlyNewton()
     policy.decide(one.state, policy.model(one.state))
     assert policy.near == near
