@@ -8,7 +8,7 @@ from phenes_lab.bench.regimes.functions import FUNCTIONS
 from phenes_lab.bench.regimes.results import SOLVED, Cell, holes
 from phenes_lab.bench.regimes.run import run
 from phenes_lab.bench.regimes.settings import RegimesSettings
-from phenes_lab.bench.regimes.tables import MARK, table
+from phenes_lab.bench.regimes.tables import MARK, incomplete, table
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -73,7 +73,10 @@ def test_from_settings_to_report(tmp_path):
     assert (tmp_path / "regimes.png").exists()
     assert "| 14 |" in (tmp_path / "report.md").read_text()
     assert table(outcome.results).row_count == 3
-    assert MARK
+    assert MARK not in (tmp_path / "report.md").read_text()
+    assert incomplete(outcome.results) == ""
+    del outcome.results.cells["ellipsoid"][14, 5]
+    assert incomplete(outcome.results) == "d = 14, 5 d: 0"
 
 
 @pytest.mark.parametrize("wrong", [{"dims": (1,)}, {"each": ()}, {"problems": ("sphere",)}])

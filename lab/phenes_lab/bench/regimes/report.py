@@ -22,6 +22,8 @@ def report(results: RegimesResults, out: Path) -> tuple[Path, Path]:
         " recommended theta less its least value, in closed form, as a share of the regret of the"
         f" start. Medians over seeds (at most {settings.seeds}). phenes {results.version}."
     )
+    if fewer := tables.incomplete(results):
+        document.text(f"Fewer seeds, or none: {fewer}.")
     document.items({name: FUNCTIONS[name].about for name in results.cells})
     _, rule = str(module.__doc__).split("\n\n", 1)
     document.text(" ".join(rule.split()).replace("SOLVED", f"{module.SOLVED:g}"))

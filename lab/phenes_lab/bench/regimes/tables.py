@@ -26,6 +26,19 @@ def regrets(results: RegimesResults, name: str) -> tuple[list[str], list[list[st
     return ["d", *(f"{n} d" for n in every), "CPU µs each"], rows
 
 
+def incomplete(results: RegimesResults) -> str:
+    """Cells that have not as many seeds as the settings ask for, as d = 100, 10 d: 2."""
+    settings = results.settings
+    said = []
+    for dim in settings.dims:
+        for each in settings.each:
+            cells = [grid.get((dim, each)) for grid in results.cells.values()]
+            least = min((0 if cell is None else len(cell.regrets) for cell in cells), default=0)
+            if least < settings.seeds:
+                said.append(f"d = {dim}, {each} d: {least}")
+    return "; ".join(said)
+
+
 def holes(results: RegimesResults) -> tuple[list[str], list[list[str]]]:
     rows = [
         [
