@@ -49,6 +49,11 @@ class LeftOut(Protocol):
         ...
 
     @property
+    def elsewhere(self) -> FloatArray:
+        """What the model expects at other points, (m,)."""
+        ...
+
+    @property
     def scatter(self) -> float:
         """Standard deviation of the model over the law of x, if its draws were given."""
         ...
@@ -75,6 +80,7 @@ class Surrogate(Protocol):
         cov: FloatArray,
         draws: FloatArray,
         exact: bool,
+        others: FloatArray,
     ) -> LeftOut:
         """What rows (n, d) with values (n,) say of E f under a law of mean theta."""
         ...
@@ -104,16 +110,22 @@ def process(
 ) -> Control:
     """The model of a search, on `rows` (indices) of points [n, d] and f [n].
 
-    The other rows, which have failed or hardly any weight, say of E f what they are.
+    The other rows, which have failed or hardly any weight, say of E f what they are; what the model
+    misses there is a surprise like any other.
 
     Its own standard error is part of that of the estimate: residuals at neighbouring draws have the
     error of the model in common, so that their scatter does not show it.
     """
     sure = law.exact and not np.isfinite(law.rests_on)
     draws = law.x(law.draws[:: max(len(law.draws) // EXPLORED, 1)])[: 0 if sure else None]
-    left = surrogate.leave_one_out(points[rows], f[rows], law.centre, law.cov, draws, law.exact)
-    values, rest = f.copy(), np.zeros(f.size)
+    others = np.ones(f.size, bool)
+    others[rows] = False
+    left = surrogate.leave_one_out(
+        points[rows], f[rows], law.centre, law.cov, draws, law.exact, points[others]
+    )
+    values, rest = f.copy(), np.empty(f.size)
     values[rows], rest[rows] = left.values, left.rest
+    rest[others] = f[others] - left.elsewhere
     rests_on = law.rests_on if law.exact else len(draws)
     error = math.hypot(left.error, left.scatter / math.sqrt(max(rests_on, 2.0)))
     alone = np.full(f.size, np.inf)

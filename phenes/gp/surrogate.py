@@ -21,7 +21,7 @@ class LeftOut(NamedTuple):
     values (n,): E f by the model without the row, plus what that model misses at the row. rest
     (n,): what it misses. error: standard error of the model of all rows. alone (n,): standard
     error of each value, by the model. scatter: standard deviation of the model over the law of x,
-    if its draws were given.
+    if its draws were given. elsewhere (m,): what the model expects at other points.
     """
 
     values: FloatArray
@@ -29,6 +29,7 @@ class LeftOut(NamedTuple):
     error: float
     alone: FloatArray
     scatter: float
+    elsewhere: FloatArray
 
 
 class Surrogate:
@@ -60,6 +61,7 @@ class Surrogate:
         cov: FloatArray,
         draws: FloatArray,
         exact: bool,
+        others: FloatArray,
     ) -> LeftOut:
         """What each row says of E f(x) at theta.
 
@@ -81,6 +83,8 @@ class Surrogate:
             Draws of x; none if nothing but the moments matters.
         exact : bool
             Whether the law is Gaussian with these moments; otherwise it is its draws.
+        others : ndarray, shape (m, d)
+            Realised x that the model does not learn from.
 
         Returns
         -------
@@ -99,7 +103,9 @@ class Surrogate:
         k = each.mean(axis=0)
         rest, expected = posterior.leave_one_out()
         values = posterior.predicted(k) + (1 - posterior.weights(k)) * rest
-        return LeftOut(values, rest, error, doubt * expected, scatter)
+        there = posterior.kernel.covariance(Cloud(region.to_u(others)), posterior.rows)
+        elsewhere = posterior.predicted(there)
+        return LeftOut(values, rest, error, doubt * expected, scatter, elsewhere)
 
     def _posterior(self, u: FloatArray, f: FloatArray) -> Posterior:
         """The posterior of these values; the same as for another theta a moment ago, as a rule."""

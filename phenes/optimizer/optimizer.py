@@ -45,8 +45,8 @@ if TYPE_CHECKING:
 # evaluations at x0 in the first generation, which the answer has to beat; without noise two, to see
 # whether f is deterministic
 PROBES, PROBES_WITHOUT_NOISE = 1, 2
-# units of the noise, or else of sigma0, that double precision tells apart a thousandfold: a search
-# that is farther away than that runs down a slope without an end
+# units of the noise or of sigma0, whichever is larger, that double precision tells apart a
+# thousandfold: a search that is farther away than that runs down a slope without an end
 FARTHEST = 1e-3 / float(np.finfo(np.float64).eps)
 VERIFYING = "verify"  # the phase of evaluations that verify the answer
 # generations without any finite value after which an experiment is taken to be broken
@@ -654,9 +654,11 @@ class Optimizer(Campaign):
             self._ending.begin(pending, self._history.means())
 
     def _distance(self) -> float:
-        """How far the search is from its start, in units of the noise or else of sigma0."""
-        noise = self.noise_std
-        unit = np.where(noise > 0, noise, self._search.width)
+        """How far the search is from its start, in units of the noise or of sigma0.
+
+        The larger of the two: at the stop of an actuator there is hardly any noise.
+        """
+        unit = np.maximum(self.noise_std, self._search.width)
         return float(np.max(np.abs(self._search.mean - self._search.x0) / unit))
 
     def _scale(self) -> FloatArray:

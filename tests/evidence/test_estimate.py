@@ -261,3 +261,28 @@ class TestSurrogate:
             truth = 1 - 0.6914624612740131  # P(0.3 z > 0.15)
             off.append(abs(known.fun - truth) / known.se)
         assert np.mean(np.array(off) > 2) <= 0.1
+
+    @pytest.mark.parametrize("failed", [True, False], ids=["failures", "values"])
+    def test_surprises_beside_the_model_count(self, failed):
+        """Rows beyond a wall, which no draw has met: whether they fail or have another value."""
+        law = law_at(np.zeros(2))
+        rng = np.random.default_rng(5)
+        rows = seen_by(rng, 2, 90, 0, self.wavy, 0.2)
+        theta = np.concatenate([rows.theta, np.tile(law.theta, (6, 1)), [[0.7, 0.0]] * 4])
+        x = np.concatenate([rows.point, 0.1 * rng.standard_normal((6, 2)), [[0.75, 0.0]] * 4])
+        x[-4:] += 0.01 * rng.standard_normal((4, 2))
+        values = self.wavy(x)
+        without = Observations(2)
+        without.add(theta[:-4], x[:-4], x[:-4], values[:-4])
+        model = self.model(without)
+        values[-4:] = np.nan if failed else 9.0
+        seen = Observations(2)
+        seen.add(theta, x, x, values)
+        seen.placed = True  # failures have a place
+        claims = [
+            estimate(each, law, 9.0, fresh_weights(each, law), surrogate=model)
+            for each in (without, seen)
+        ]
+        assert claims[0].control == "process"
+        assert claims[1].se > 5 * claims[0].se
+        assert claims[1].unseen > 0.1

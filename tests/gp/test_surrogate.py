@@ -32,7 +32,7 @@ def test_each_row_is_judged_by_a_model_that_has_not_seen_it(shape, cov):
     model, region = surrogate(shape)
     x, theta = rng.normal(0, 1, (12, 2)), np.array([0.3, -0.2])
     y = f(x)
-    left = model.leave_one_out(x, y, theta, cov, np.empty((0, 2)), True)
+    left = model.leave_one_out(x, y, theta, cov, np.empty((0, 2)), True, x[:0])
     fitted = model._fitted
     for i in range(len(x)):
         others = np.arange(len(x)) != i
@@ -51,8 +51,8 @@ def test_draws_stand_for_a_law_that_is_not_gaussian():
     model, _ = surrogate()
     x, theta, cov = rng.normal(0, 1, (30, 2)), np.array([0.1, 0.2]), np.array([0.04, 0.09])
     draws = theta + np.sqrt(cov) * rng.standard_normal((20_000, 2))
-    closed = model.leave_one_out(x, f(x), theta, cov, draws, True)
-    sampled = model.leave_one_out(x, f(x), theta, cov, draws, False)
+    closed = model.leave_one_out(x, f(x), theta, cov, draws, True, x[:0])
+    sampled = model.leave_one_out(x, f(x), theta, cov, draws, False, x[:0])
     se = sampled.scatter / np.sqrt(len(draws))
     assert 0 < se < 0.01
     np.testing.assert_allclose(sampled.values, closed.values, atol=5 * se)
@@ -65,6 +65,16 @@ def test_the_error_grows_where_nothing_was_seen():
     x, cov = rng.normal(0, 0.5, (40, 2)), np.array([0.01, 0.01])
     none = np.empty((0, 2))
     near, far = (
-        model.leave_one_out(x, f(x), np.full(2, at), cov, none, True).error for at in (0.0, 3.0)
+        model.leave_one_out(x, f(x), np.full(2, at), cov, none, True, none).error
+        for at in (0.0, 3.0)
     )
     assert far > 10 * near > 0
+
+
+def test_what_is_expected_at_other_points():
+    rng = np.random.default_rng(3)
+    model, _ = surrogate()
+    x, others = rng.normal(0, 0.5, (60, 2)), rng.normal(0, 0.3, (5, 2))
+    none, cov = np.empty((0, 2)), np.array([0.01, 0.01])
+    left = model.leave_one_out(x, f(x), np.zeros(2), cov, none, True, others)
+    np.testing.assert_allclose(left.elsewhere, f(others), atol=0.05)
