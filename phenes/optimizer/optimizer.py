@@ -547,6 +547,7 @@ class Optimizer(Campaign):
             reasons=self.stop(),
             proposal=self._search.mean if verification is None else verification.proposal,
             model=self._estimate(),
+            modelled=self._search.mean if verification is None else self._trust.modelled,
             verifies=bool(self._ending.reserve),
             nfev=self.nfev,
             budget=self.budget,

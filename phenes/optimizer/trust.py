@@ -74,6 +74,7 @@ class Trust:
         self.seen = Observations(x0.size)
         self.law_of, self.scale, self.model = law_of, scale, model
         self._surrogate, self._better = surrogate, better
+        self.modelled = x0  # what `model` was of when the verification began
         self.opinions = False  # may a model of the rows be asked for another answer?
         self._opinion: Surrogate | None = None
         self.noisy_values = False
@@ -201,6 +202,7 @@ class Trust:
         inside: Callable[[FloatArray], FloatArray],
     ) -> None:
         """Start the verification. path [k, d]: means along the way."""
+        self.modelled = proposal.copy()
         self._laws.clear()  # whether somebody looked at the result before must not matter
         if self.exact:
             self.verification = Repeats(

@@ -29,13 +29,17 @@ FAR = 100.0
 
 
 class Facts(NamedTuple):
-    """All that an answer is made of. model: E f at the mean and its error, by the search."""
+    """All that an answer is made of.
+
+    model: E f at `modelled`, the mean of the search, and its error by its own model.
+    """
 
     claim: Claim
     seen: Observations
     reasons: dict[str, Any]
     proposal: FloatArray
     model: tuple[float, float]
+    modelled: FloatArray
     verifies: bool
     nfev: int
     budget: int
@@ -220,7 +224,7 @@ def _notes(facts: Facts) -> list[str]:
     off = abs(fun - known.fun)
     own = facts.seen.f[facts.seen.at(known.theta)]
     if (
-        np.array_equal(known.theta, facts.proposal)
+        np.array_equal(known.theta, facts.modelled)
         and off > CONTRADICTED * np.hypot(se, known.se)
         and off > NOTABLE * np.nanstd(own)
     ):
