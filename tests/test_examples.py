@@ -61,8 +61,14 @@ def numbers(printed):
 
 
 def test_minimize_of_the_readme(numbers):
-    aims = [n for line in numbers("phenes.minimize") for n in line][:10]
+    aims = [n for line in numbers("budget=20_000") for n in line][:10]
     assert all(abs(aim) < 0.01 for aim in aims)
+
+
+def test_named_parameters_of_the_readme(numbers):
+    ((width, turns),) = numbers("phenes.Space")
+    assert abs(width - 120) < 0.1
+    assert turns == 7
 
 
 def test_optimizer_of_the_readme(numbers):
