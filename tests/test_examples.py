@@ -186,7 +186,7 @@ def test_examples_are_short_and_tested(path):
     assert f"def test_{path.stem}(" in Path(__file__).read_text()
 
 
-def test_parts_of_a_series(numbers):
+def test_component_series(numbers):
     lines = numbers("component_series")
     on_paper, found = lines[-2][0], lines[-1][0]
     assert on_paper > 85

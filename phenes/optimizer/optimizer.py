@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from phenes import _validate
 from phenes._validate import FloatArray
 from phenes.evidence import Evaluations
+from phenes.evidence.control import Surrogate
 from phenes.evidence.observations import HUGE
 from phenes.optimizer.advice import Advice, advise
 from phenes.optimizer.campaign import Campaign, Settings
@@ -203,8 +204,8 @@ class Optimizer(Campaign):
             self._noise.law_at,
             self._scale,
             self._estimate,
-            lambda: self._search.surrogate if self._noise.complete else None,
-            lambda theta: self._search.better_than(theta),
+            self._surrogate,
+            self._better_than,
         )
         self._ending = Ending(self._search, self._trust, self._progress, self._wishes)
 
@@ -661,6 +662,14 @@ class Optimizer(Campaign):
         """
         unit = np.maximum(self.noise_std, self._search.width)
         return float(np.max(np.abs(self._search.mean - self._search.x0) / unit))
+
+    def _surrogate(self) -> Surrogate | None:
+        """The model of the search, where all of x is measured."""
+        return self._search.surrogate if self._noise.complete else None
+
+    def _better_than(self, theta: FloatArray) -> FloatArray | None:
+        """What the search proposes instead of theta."""
+        return self._search.better_than(theta)
 
     def _scale(self) -> FloatArray:
         """Units of coordinates without noise, (d,)."""

@@ -86,7 +86,7 @@ def answer(facts: Facts) -> Result:
 
 def _status(reasons: dict[str, Any]) -> int:
     """See `Result`: the last of several reasons is what happened before the budget was used."""
-    codes = {"converged": 0, "target": 0, "budget": 1, "failing": 2}
+    codes = {"converged": 0, "target": 0, "budget": 1, "failing": 2, "unbounded": 3}
     return min((codes[name] for name in reasons), default=-1)
 
 

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import re
 import shlex
 import sys
 
@@ -99,7 +100,8 @@ def test_an_experiment_that_realises_x(module, capsys):
     assert code == 0, err
     result = json.loads(out.splitlines()[-1])
     assert result["x"] == pytest.approx([1, -2], abs=0.02)
-    assert "0.1" in result["noise"]
+    (std,) = re.findall(r"standard deviation (0\.\d+)", result["noise"])
+    assert float(std) == pytest.approx(0.1, rel=0.1)
     assert f"noise: {result['noise']}" in " ".join(out.split())
 
 

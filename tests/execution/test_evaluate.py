@@ -60,7 +60,7 @@ def test_functions_in_jax_have_the_same_values_on_workers():
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"workers": 0}, "workers must be a number of processes of at least 1"),
+        ({"workers": 0}, "workers must be a number of processes from 1 to 1024"),
         ({"workers": True}, "workers must be a number of processes"),
         (
             {"workers": "spark"},

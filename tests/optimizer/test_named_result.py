@@ -138,7 +138,7 @@ def test_ask_and_tell_by_name():
 def test_an_optimizer_shows_itself():
     opt = phenes.Optimizer(SPACE, budget=60)
     assert "width" in repr(opt)
-    assert "0 of 60 evaluations" in repr(opt)
+    assert "0 of 60" in repr(opt)
     theta = opt.ask(4)
     opt.tell(theta, [cost(**each) for each in theta])
     assert "<td>width</td>" in opt._repr_html_()

@@ -64,7 +64,7 @@ def test_before_the_first_values(drawn):
     opt.plot()
     assert "There is no model yet" in drawn[0].note
     assert np.all(np.ptp(drawn[0].grid, axis=1) >= 1)
-    assert len(drawn[1].pending) == 8
+    assert len(drawn[1].pending) == 4  # x0 and three of the design
 
 
 def test_of_many_parameters_the_first_are_shown(drawn):

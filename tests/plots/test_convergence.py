@@ -202,10 +202,11 @@ def test_a_flat_function_is_drawn_with_what_to_do_about_it():
 
 
 def test_failures_alone_are_drawn():
-    result = phenes.minimize(
-        lambda x: np.nan, x0=np.zeros(2), sigma0=0.5, noise=0.1, budget=60, seed=0
-    )
-    figure = drawn(convergence.figure(result))
+    opt = phenes.Optimizer(np.zeros(2), 0.5, 0.1, budget=60, seed=0)
+    while opt.nfev < 60:
+        theta = opt.ask(6)
+        opt.tell(theta, np.full(6, np.nan), realised=theta)
+    figure = drawn(convergence.figure(opt.result))
     assert titles(figure)[0] == "E f(x) is not known, not verified; 60 in all"
     assert not figure.axes[0].lines
 

@@ -36,7 +36,7 @@ import resource, sys, numpy as np, phenes
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), int(sys.argv[2])))
 try:
     phenes.minimize(lambda x: float(np.sum(x**2)), np.full(3, 1.5), 0.5, 0.1,
-                    budget=600, seed=4, checkpoint=sys.argv[1])
+                    budget=600, seed=4, engine="adaptive", checkpoint=sys.argv[1])
 except ValueError as error:
     print(error)
 """
@@ -59,7 +59,7 @@ def test_a_full_disk_and_then_room_again(tmp_path):
         kept = [key for key in store.last("minimize") if key.isdigit()]
     assert len(kept) > 3
     calls = []
-    options = {"budget": 600, "seed": 4}
+    options = {"budget": 600, "seed": 4, "engine": "adaptive"}
     result = phenes.minimize(
         lambda x: calls.append(1) or sphere(x),
         np.full(3, 1.5),

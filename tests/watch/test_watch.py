@@ -146,7 +146,7 @@ def test_what_a_file_says_does_not_reach_the_terminal_as_commands(tmp_path, caps
         assert code == 0, err
         said.append(out)
     code, out, err = call(capsys, "show", f"{path}:7")
-    assert code == 1
+    assert code == 2
     said += [out, err]
     text = "".join(said)
     assert not set(text) & set("\x1b\x07\x9b\u202e")

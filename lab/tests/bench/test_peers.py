@@ -38,6 +38,7 @@ class TestSettings:
             "phenes",
             "pycma",
             "pycma-100",
+            "pycma-lq",
             "cmaes",
             "cmaes-lra",
             "evosax-cma",
