@@ -114,7 +114,7 @@ class Result:
         Is the claim verified, and does nothing contradict it?
     status : int
         Why the run ended: 0 converged or reached the target, 1 used the budget, 2 nothing but
-        failures, -1 not ended.
+        failures, 3 a slope without an end, -1 not ended.
     message : str
         Why the run ended, and what is not trusted.
     verified : int
