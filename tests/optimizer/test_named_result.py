@@ -142,4 +142,4 @@ def test_an_optimizer_shows_itself():
     theta = opt.ask(4)
     opt.tell(theta, [cost(**each) for each in theta])
     assert "<td>width</td>" in opt._repr_html_()
-    assert "2 coordinates: 0 of 60" in repr(phenes.Optimizer([0.0, 0.0], 1.0, budget=60))
+    assert "d=2, engine='adaptive': 0 of 60" in repr(phenes.Optimizer([0.0, 0.0], 1.0, budget=60))

@@ -205,7 +205,7 @@ def test_failures_alone_are_drawn():
     opt = phenes.Optimizer(np.zeros(2), 0.5, 0.1, budget=60, seed=0)
     while opt.nfev < 60:
         theta = opt.ask(6)
-        opt.tell(theta, np.full(6, np.nan), realised=theta)
+        opt.tell(theta, np.full(len(theta), np.nan), realised=theta)
     figure = drawn(convergence.figure(opt.result))
     assert titles(figure)[0] == "E f(x) is not known, not verified; 60 in all"
     assert not figure.axes[0].lines
