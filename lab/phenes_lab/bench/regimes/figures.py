@@ -6,7 +6,6 @@ import matplotlib
 from matplotlib.figure import Figure
 
 from phenes.plots import save
-from phenes_lab.bench.regimes.functions import FUNCTIONS
 from phenes_lab.bench.regimes.report import PICTURE
 from phenes_lab.bench.regimes.results import SOLVED, RegimesResults
 from phenes_lab.palette import (
@@ -51,8 +50,7 @@ def curves(results: RegimesResults) -> Figure:
                 look = {"facecolors": "none", "edgecolors": ORANGE, "zorder": 4}
                 ax.scatter(hole.dim, hole.regret, s=90, label="hole", **look)
         ax.axhline(SOLVED, color=GREY, linestyle=":", linewidth=1)
-        ax.set(xscale="log", yscale="log", xlabel="d", title=f"{name}: {FUNCTIONS[name].about}")
-        ax.title.set_fontsize(8)
+        ax.set(xscale="log", yscale="log", xlabel="d", title=name)
         ax.grid(alpha=0.25)
     legend_below(figure, axes, ncols=4)
     return figure
