@@ -3,19 +3,20 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test laws golden check docs clean
+.PHONY: demo test laws due golden check docs clean
 
 demo: $(VENV)/.installed
 	$(BIN)/phenes demo
 
 test: $(VENV)/.installed-dev
-	$(BIN)/pytest -n 2 --dist loadfile
+	$(BIN)/pytest -n 2 --dist worksteal
 
-# the laws once more: every pair of laws, with a million individuals each; CI runs it if the
-# mathematics is not that of tests/laws/passed.txt, which is written here
+# a tier of tests/tiers.py, changed or not; `make due` runs those whose code changed, as CI does
 laws: $(VENV)/.installed-dev
-	PHENES_LAWS=whole $(BIN)/pytest -n 2 --dist worksteal tests/laws
-	$(BIN)/python tools/mathematics.py passed
+	$(BIN)/python -m tests.tiers run $@
+
+due: $(VENV)/.installed-dev
+	$(BIN)/python -m tests.tiers run due
 
 # short seeded runs of BASE and of the work tree, compared bit for bit; ONLY="learn run_" selects
 golden: $(VENV)/.installed-dev

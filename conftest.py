@@ -21,7 +21,7 @@ import pytest
 from tests.compiled import COMPILED, settings
 from tests.shapes import MODULES
 
-pytest_plugins = ["tests.reruns"]
+pytest_plugins = ["tests.tiers", "tests.reruns", "tests.costs"]
 
 # before phenes is imported: every annotated shape of the core is checked
 jaxtyping.install_import_hook(MODULES, "tests.shapes.shapes_only")

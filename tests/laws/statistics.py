@@ -3,7 +3,6 @@ so many standard errors.
 """
 
 import functools
-import os
 from typing import NamedTuple
 
 import equinox as eqx
@@ -14,11 +13,12 @@ from jax.flatten_util import ravel_pytree
 
 from phenes._population import realise
 from phenes.batch import Batch
+from tests import tiers
 
 SIGMAS = 5.0  # several thousand comparisons are made: one in 1.7 million falls outside by chance
 CHUNK = 1000  # individuals
 # `make laws`: every pair, and a million individuals each
-WHOLE = os.environ.get("PHENES_LAWS") == "whole"
+WHOLE = tiers.CHOSEN == "laws"
 CHUNKS = 1000 if WHOLE else 50
 MANY = max(CHUNKS, 200)  # enough to see a wrong formula fail
 
