@@ -55,9 +55,12 @@ MATHEMATICS = (
     "phenes/laws",
     "phenes/search",
 )
+LOOP = ("phenes/strategy.py", "phenes/loop.py")
 TIERS = {
     # every pair of laws, a million individuals each
     "laws": Tier(MATHEMATICS, whole="tests/laws"),
+    # learning to the end, estimators of trajectories in the mean, killed workers
+    "rl": Tier((*MATHEMATICS, *LOOP, "phenes/execution", "phenes/rl")),
 }
 
 

@@ -68,7 +68,12 @@ def close(a, b):
 @pytest.mark.parametrize(
     ("settings", "name", "generations"),
     [
-        (Settings(curved_mix(2), popsize=5, normalise=False), "CartPole-v1", 1),
+        pytest.param(
+            Settings(curved_mix(2), popsize=5, normalise=False),
+            "CartPole-v1",
+            1,
+            marks=pytest.mark.tier("rl"),
+        ),
         (
             Settings(
                 credited(linearised(2, every_step=False), by_step=False), popsize=6, mirrored=True
@@ -110,6 +115,7 @@ class Deadly(OwnProcesses):
 
 
 @pytest.mark.machine
+@pytest.mark.tier("rl")
 def test_a_worker_that_is_killed_between_the_phases_is_played_again_from_its_seed():
     settings = Settings(ScoreAtMean(), popsize=5, normalise=False)
     deadly = Deadly(2)

@@ -39,6 +39,7 @@ class NotCompiled:
         self.env.close()
 
 
+@pytest.mark.tier("rl")
 def test_environments_that_are_not_compiled(monkeypatch):
     """The same numbers with the loop in Python, for an estimator that learns as well."""
     load, estimator = rollouts.load, credited(guarded_mix(4), 0.97)

@@ -136,6 +136,7 @@ def test_dirichlet_estimators_are_unbiased(dirichlet, dirichlet_gradient, name):
 
 
 @pytest.mark.parametrize("name", DEAR)
+@pytest.mark.tier("rl")
 def test_estimators_that_draw_or_differentiate_are_unbiased(dear, dirichlet_gradient, name):
     assert_within(estimate(dear[name].g), dirichlet_gradient)
 
@@ -152,6 +153,7 @@ def test_antithetic_pairs_are_unbiased(softmax_gradient):
     assert_within(estimate(pairs["genotype"].g), softmax_gradient)
 
 
+@pytest.mark.tier("rl")
 def test_greedy_policies_are_unbiased():
     out = sample(ES, Episodes(mdp.TABLE, greedy), LOGITS, jax.random.key(4), psi=slice(0, 6))
     assert_within(
@@ -159,6 +161,7 @@ def test_greedy_policies_are_unbiased():
     )
 
 
+@pytest.mark.tier("rl")
 def test_score_at_the_mean_is_biased(softmax_gradient):
     """Erratum 17: the tests above can tell. The paper's leading term is off by over 10 standard
     errors.
@@ -191,6 +194,7 @@ def assert_below(samples, small, large, sigmas=5.0):
     )
 
 
+@pytest.mark.tier("rl")
 def test_variances_are_ordered(dear):
     """Phenotype below all, genotype above what is partly Rao-Blackwellised."""
     for between in ("exchangeable", "rao_blackwellise(genotype)"):

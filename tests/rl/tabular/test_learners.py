@@ -33,6 +33,7 @@ def learn(table, learner, seeds, generations):
     )
 
 
+@pytest.mark.tier("rl")
 def test_default_learns_frozen_lake_with_every_seed_and_keeps_it():
     """0.7 in at most 50 generations by the median, 10 of 10 seeds, and never again below it in the
     second half of 500.
@@ -58,6 +59,7 @@ def test_chunks_are_one_run():
     np.testing.assert_allclose(trained.probabilities, one(jax.random.key(1)), atol=1e-9)
 
 
+@pytest.mark.tier("rl")
 def test_taxi_and_cliff_walking_learn_with_the_same_default():
     """Not to the end, for the time it takes: the whole length is measured by hand (see the report
     of the experiment).
@@ -97,17 +99,23 @@ class TestMoves:
         assert int(held) == 1
 
 
+LEARNERS = {
+    "S free": lambda t: tabular.dirichlet(t, 20, 1.0, moves.free(1.0)),
+    "genotype": lambda t: tabular.dirichlet(
+        t, 20, 1.0, moves.kept(1.0, 1.0), estimators.genotype, drawn=True
+    ),
+    "ES": lambda t: tabular.gaussian(t, 20, 0.3, 0.1, policy=tabular.greedy, mirrored=True),
+    "mix": lambda t: tabular.gaussian(t, 20, 0.3, 0.1, estimators.information_mix(order=1)),
+}
+REST = pytest.mark.tier("rl")
+
+
 @pytest.mark.parametrize(
     "make",
     [
-        lambda t: tabular.dirichlet(t, 20, 1.0, moves.free(1.0)),
-        lambda t: tabular.dirichlet(
-            t, 20, 1.0, moves.kept(1.0, 1.0), estimators.genotype, drawn=True
-        ),
-        lambda t: tabular.gaussian(t, 20, 0.3, 0.1, policy=tabular.greedy, mirrored=True),
-        lambda t: tabular.gaussian(t, 20, 0.3, 0.1, estimators.information_mix(order=1)),
+        pytest.param(make, id=name, marks=() if name in ("S free", "ES") else REST)
+        for name, make in LEARNERS.items()
     ],
-    ids=["S free", "genotype", "ES", "mix"],
 )
 def test_every_learner_climbs_on_the_small_problem(make):
     """From any start the exact value of the mean policy ends above that of the uniform one."""

@@ -129,6 +129,7 @@ short(seed=3, checkpoint=sys.argv[1], progress=wait)
 
 
 @pytest.mark.machine
+@pytest.mark.tier("rl")
 def test_a_killed_run_goes_on_exactly(network, tmp_path):
     """And is watched while it runs: its last part is on disk before anybody is told of it."""
     root = Path(__file__).parents[3]

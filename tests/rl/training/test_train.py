@@ -12,6 +12,7 @@ from phenes.rl.trajectories import Genotype
 from tests.rl.training.small import SHORT, as_optax_needs_it, same, short, table  # noqa: F401
 
 
+@pytest.mark.tier("rl")
 def test_cart_pole_is_learnt():
     """The default: a population mean of 475 within 600 episodes (ten seeds: see the report of the
     experiment).

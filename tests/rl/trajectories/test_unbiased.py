@@ -130,7 +130,13 @@ UNBIASED = {
 }
 
 
-@pytest.mark.parametrize("name", UNBIASED)
+REST = pytest.mark.tier("rl")
+SOME = ("genotype", "mix, 2 states")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name in SOME else REST) for name in UNBIASED]
+)
 def test_unbiased(name, key):
     """40,000 draws of theta times 8 trajectories, or 4,000 times 100 nodes: every coordinate within
     4 standard errors of 0.
@@ -143,6 +149,7 @@ def test_unbiased(name, key):
     assert z.max() < SIGMAS, z
 
 
+@pytest.mark.tier("rl")
 def test_unbiased_with_three_actions(key):
     e, _ = error(THREE, curved_mix(), key, 20_000)
     assert np.max(np.abs(e.mean) / e.se) < SIGMAS
@@ -161,7 +168,12 @@ def test_the_score_at_theta_is_the_exact_slope_given_theta(problem, key):
 
 
 @pytest.mark.parametrize(
-    "base", [Reparameterised(), guarded_mix(2), curved_mix(2)], ids=["theta", "guarded", "curved"]
+    "base",
+    [
+        pytest.param(Reparameterised(), id="theta"),
+        pytest.param(guarded_mix(2), id="guarded", marks=REST),
+        pytest.param(curved_mix(2), id="curved", marks=REST),
+    ],
 )
 def test_weights_of_steps_leave_the_mean(base, key):
     """Reward to go less a value learnt from other data: within 4 standard errors again, and for the
@@ -179,6 +191,7 @@ def test_weights_of_steps_leave_the_mean(base, key):
 @pytest.mark.parametrize(
     ("problem", "thetas"), [(DISCRETE, 20_000), (CONTINUOUS, 4_000)], ids=["discrete", "continuous"]
 )
+@pytest.mark.tier("rl")
 def test_biased(problem, thetas, key):
     """The score at the mean, and the linearised one, are off by more than 6 standard errors
     somewhere: no accident in 10^8.
