@@ -57,6 +57,11 @@ def jacobian(f: Callable[..., Any]) -> Function:
     return cast(Function, jax.jacfwd(f))
 
 
+def jvp(f: Function, at: tuple[Array, ...], along: tuple[Array, ...]) -> Array:
+    """The derivative of f along a direction."""
+    return cast(Array, jax.jvp(f, at, along)[1])
+
+
 def solve(a: Array, b: Array) -> Array:
     """a^-1 b."""
     return cast(Array, jnp.linalg.solve(a, b))

@@ -1,9 +1,13 @@
 # pyright: reportUnknownMemberType=false
-"""Covariance matrices of three shapes, each as cheap as its structure allows.
+"""Covariance matrices of four shapes, each as cheap as its structure allows.
 
-`Diagonal` (one number or d of them), `LowRank` (diagonal plus a few shared directions) and `Dense`.
-They add up, so that the marginal covariance M = S + C of a diagonal search under diagonal noise
-stays O(d) and only what has to be dense is dense.
+`Diagonal` (one number or d of them), `LowRank` (diagonal plus a few shared directions), `Dense`,
+and `Degenerate` for a matrix that is known to be singular. They add up, so that the marginal
+covariance M = S + C of a diagonal search under diagonal noise stays O(d) and only what has to be
+dense is dense.
+
+Directions of no variance are exact. A law has no density there; `log_density` is that of the other
+directions where x is as expected, and -inf elsewhere.
 """
 
 from typing import Self
@@ -11,13 +15,19 @@ from typing import Self
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 from numpy.typing import ArrayLike
 
 from phenes import _arrays, _validate
-from phenes._jax import cholesky, diagonal
+from phenes._batching import cond_rare
+from phenes._jax import cholesky, diagonal, eigh, jvp
 from phenes._random import normal
+from phenes.special import eps
 from phenes.triangular import inverse_lower
+
+# by how many roundings of its length x may miss the directions that have no variance
+OFF = 64
 
 
 class Diagonal(eqx.Module):
@@ -55,6 +65,17 @@ class Diagonal(eqx.Module):
     def masked(self, mask: Array) -> "Diagonal":
         """Unit variance, uncorrelated, where `mask` is False: those coordinates carry nothing."""
         return Diagonal(jnp.where(mask, self.var, 1.0))
+
+    def log_density(self, r: Float[Array, " d"]) -> Float[Array, ""]:
+        """Of N(0, diag(var)) at r."""
+        return jnp.sum(self.coordinate_log_density(r))
+
+    def coordinate_log_density(self, r: Float[Array, " d"]) -> Float[Array, " d"]:
+        """Of each coordinate; without variance 0 at r = 0 and -inf elsewhere."""
+        var = self.vector(r.size)
+        spread = jnp.where(var > 0, var, 1.0)
+        density = -0.5 * (r * r / spread + jnp.log(2 * jnp.pi * spread))
+        return jnp.where(var > 0, density, jnp.where(r == 0, 0.0, -jnp.inf))
 
 
 class LowRank(eqx.Module):
@@ -105,6 +126,9 @@ class LowRank(eqx.Module):
     def masked(self, mask: Array) -> "LowRank":
         return LowRank(jnp.where(mask, self.var, 1.0), jnp.where(mask[:, None], self.factor, 0.0))
 
+    def log_density(self, r: Float[Array, " d"]) -> Float[Array, ""]:
+        return _log_density(self, r)
+
     def _capacitance(self) -> Float[Array, "k k"]:
         """Lower Cholesky factor of I + U' D^-1 U."""
         d, k = self.factor.shape
@@ -128,9 +152,8 @@ class Dense(eqx.Module):
     whitener: Float[Array, "d d"]
 
     def __init__(self, full: Float[Array, "d d"]):
-        root = cholesky(full)
-        self.full, self.root = full, root
-        self.whitener = inverse_lower(root)
+        self.full, self.root = full, semidefinite_root(full)
+        self.whitener = inverse_lower(cholesky(full))
 
     def matrix(self, d: int) -> Float[Array, "d d"]:
         return self.full
@@ -145,7 +168,7 @@ class Dense(eqx.Module):
         return (r @ self.whitener.T) @ self.whitener
 
     def logdet(self, d: int) -> Float[Array, ""]:
-        return 2 * jnp.sum(jnp.log(diagonal(self.root)))
+        return 2 * jnp.sum(jnp.log(diagonal(cholesky(self.full))))
 
     def inverse(self, d: int) -> Float[Array, "d d"]:
         return self.whitener.T @ self.whitener
@@ -163,13 +186,94 @@ class Dense(eqx.Module):
             )
         )
 
+    def log_density(self, r: Float[Array, " d"]) -> Float[Array, ""]:
+        return _log_density(self, r)
 
-Covariance = Diagonal | LowRank | Dense
+
+class Degenerate(eqx.Module):
+    """A full matrix without an inverse: some directions, not just coordinates, have no variance."""
+
+    full: Float[Array, "d d"]
+
+    def matrix(self, d: int) -> Float[Array, "d d"]:
+        return self.full
+
+    def sample(self, key: PRNGKeyArray, n: int, d: int) -> Float[Array, "n d"]:
+        return normal(key, (n, d), self.full.dtype) @ eigen_root(self.full).T
+
+    def times(self, r: Float[Array, "n d"]) -> Float[Array, "n d"]:
+        return r @ self.full
+
+    def scaled(self, factor: Float[Array, ""] | float) -> Self:
+        return type(self)(self.full * factor)
+
+    def masked(self, mask: Array) -> "Degenerate":
+        return Degenerate(
+            jnp.where(
+                mask[:, None] & mask[None], self.full, jnp.eye(mask.size, dtype=self.full.dtype)
+            )
+        )
+
+    def log_density(self, r: Float[Array, " d"]) -> Float[Array, ""]:
+        """Of N(0, full) at r, along the directions that have a variance."""
+        value, vector = eigh(self.full)
+        live = value > eps(value) * value.size * value[-1]
+        along = r @ vector
+        each = Diagonal(jnp.where(live, value, 1.0)).coordinate_log_density(along)
+        off = jnp.sum(jnp.where(live, 0.0, along**2))
+        tolerance = OFF * eps(r) * (jnp.sqrt(value[-1]) + jnp.sqrt(jnp.sum(r**2)))
+        return jnp.where(off <= tolerance**2, jnp.sum(jnp.where(live, each, 0.0)), -jnp.inf)
 
 
-def add(a: Covariance, b: Covariance, d: int) -> Covariance:
-    """a + b, in the cheapest shape that holds the sum."""
-    if isinstance(a, Dense) or isinstance(b, Dense):
+Covariance = Diagonal | LowRank | Dense | Degenerate
+Regular = Diagonal | LowRank | Dense  # those that can be inverted
+
+
+def _log_density(cov: LowRank | Dense, r: Float[Array, " d"]) -> Float[Array, ""]:
+    quadratic = jnp.sum(r * cov.solve(r[None])[0])
+    return -0.5 * (quadratic + cov.logdet(r.size) + r.size * jnp.log(2 * jnp.pi))
+
+
+@jax.custom_jvp
+def semidefinite_root(a: Float[Array, "d d"]) -> Float[Array, "d d"]:
+    """R with R R' = a: the Cholesky factor, or where a is singular that of its eigenvalues.
+
+    Its derivative is that of the Cholesky factor, which a singular matrix has not: NaN there.
+    """
+
+    def singular(root: Array, a: Array) -> Array:
+        return ~jnp.all(jnp.isfinite(root))
+
+    def by_eigenvalues(root: Array, a: Array) -> Array:
+        # in a batch all come here together: those that have a Cholesky factor keep it
+        return jnp.where(singular(root, a), eigen_root(a), root)
+
+    def by_cholesky(root: Array, a: Array) -> Array:
+        return root
+
+    return cond_rare(singular, by_eigenvalues, by_cholesky)(cholesky(a), a)
+
+
+@semidefinite_root.defjvp
+def _(  # pyright: ignore[reportUnusedFunction]  # registered
+    primals: tuple[Array], tangents: tuple[Array]
+) -> tuple[Array, Array]:
+    return semidefinite_root(*primals), jvp(cholesky, primals, tangents)
+
+
+def eigen_root(a: Float[Array, "d d"]) -> Float[Array, "d d"]:
+    """V sqrt(D) of a = V D V', with eigenvalues up to rounding taken for 0.
+
+    A coordinate of no variance is exact, not exact up to the rounding of eigenvectors.
+    """
+    value, vector = eigh(a)
+    spread = jnp.sqrt(jnp.where(value > eps(a) * a.shape[0] * value[-1], value, 0.0))
+    return jnp.where((diagonal(a) > 0)[:, None], vector * spread[None], 0.0)
+
+
+def add(a: Covariance, b: Covariance, d: int) -> Regular:
+    """a + b, in the cheapest shape that holds the sum, which is taken for regular."""
+    if isinstance(a, Dense | Degenerate) or isinstance(b, Dense | Degenerate):
         return Dense(a.matrix(d) + b.matrix(d))
     factors = [c.factor for c in (a, b) if isinstance(c, LowRank)]
     if factors:
@@ -177,18 +281,54 @@ def add(a: Covariance, b: Covariance, d: int) -> Covariance:
     return Diagonal(a.var + b.var)
 
 
-def as_covariance(name: str, value: ArrayLike | Covariance, strict: bool = True) -> Covariance:
-    """Noise as people state it: standard deviations, a covariance matrix, or a `Covariance`."""
-    if isinstance(value, Diagonal | LowRank | Dense):
+def as_covariance(name: str, value: ArrayLike | Covariance) -> Covariance:
+    """Noise as people state it: standard deviations, a covariance matrix, or a `Covariance`.
+
+    Standard deviations of 0 and singular matrices are allowed.
+    """
+    if isinstance(value, Diagonal | LowRank | Dense | Degenerate):
         return value
     array = _arrays.as_float(name, value)
     if array.ndim == 2:
-        return Dense(_arrays.covariance_matrix(name, array))
+        return _of_matrix(_arrays.covariance_matrix(name, array))
     if array.ndim > 2:
         raise ValueError(
             f"{name} must be a scalar, a vector or a covariance matrix, got shape {array.shape}"
         )
-    return Diagonal(_arrays.positive(name, array, strict=strict) ** 2)
+    return Diagonal(_arrays.positive(name, array, strict=False) ** 2)
+
+
+def as_regular(name: str, value: ArrayLike | Covariance) -> Regular:
+    """As `as_covariance`, for laws that need an inverse."""
+    cov = as_covariance(name, value)
+    if isinstance(cov, Degenerate):
+        raise ValueError(f"{name} must be positive definite, got {_validate.describe(cov.full)}")
+    if _arrays.concrete(cov) and isinstance(cov, Diagonal) and not np.all(np.asarray(cov.var) > 0):
+        raise ValueError(f"{name} must be positive, got {_validate.quote(value)}")
+    return cov
+
+
+def is_singular(cov: Covariance) -> bool:
+    """True if a direction is known to have no variance; while traced that is not known."""
+    if isinstance(cov, Diagonal):
+        return _arrays.concrete(cov) and not np.all(np.asarray(cov.var) > 0)
+    return isinstance(cov, Degenerate)
+
+
+def has_full_rank(matrix: Float[Array, "d d"]) -> bool:
+    """Whether all eigenvalues of a semidefinite matrix are above rounding."""
+    value = np.linalg.eigvalsh(np.asarray(matrix, np.float64))
+    return bool(value[0] > eps(matrix) * len(value) * value[-1])
+
+
+def _of_matrix(matrix: Float[Array, "d d"]) -> Covariance:
+    """The shape of a matrix: a singular one is told apart where its values are known."""
+    if not _arrays.concrete(matrix) or has_full_rank(matrix):
+        return Dense(matrix)
+    plain = np.asarray(matrix)
+    if np.count_nonzero(plain - np.diag(np.diag(plain))) == 0:
+        return Diagonal(diagonal(matrix))
+    return Degenerate(matrix)
 
 
 def shared_errors(std: ArrayLike, factor: ArrayLike) -> LowRank:

@@ -1,6 +1,6 @@
 """From the gradient to the direction of the step: (p, q, g) -> shaped like q."""
 
-from phenes.protocols import HasMarginalNatural, HasNatural, InputLaw, Q
+from phenes.protocols import HasMarginalNatural, HasNatural, HasPoint, InputLaw, Q
 
 __all__ = ["natural", "natural_marginal", "plain"]
 
@@ -36,10 +36,14 @@ def natural(p: InputLaw, q: Q, g: Q) -> Q:
 
     For the phenotype gradient of Gaussian search this is (K r, K r r' K' - K S) (erratum 3).
 
+    A point population (`search.Gaussian` of covariance 0) has no I[q]. Its psi is the mean alone,
+    whose distances are those of x, as in `natural_marginal`; its covariance stays 0. Where the
+    covariance is singular but not 0, the mean moves along the directions that have a spread.
+
     Parameters
     ----------
     p : InputLaw
-        Not looked at.
+        Looked at for a point population only.
     q : SearchLaw
         The search law, with `natural` in closed form.
     g : SearchLaw
@@ -65,7 +69,10 @@ def natural(p: InputLaw, q: Q, g: Q) -> Q:
         raise ValueError(
             f"{type(q).__name__} has no Fisher information in closed form: use metric.plain"
         )
-    return q.natural(g)
+    direction = q.natural(g)
+    if isinstance(q, HasPoint) and isinstance(p, HasMarginalNatural):
+        return q.where_point(p.marginal_natural(q, g), direction)
+    return direction
 
 
 def natural_marginal(p: InputLaw, q: Q, g: Q) -> Q:

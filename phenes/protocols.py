@@ -112,6 +112,19 @@ class HasNatural(SearchLaw, Protocol):
 
 
 @runtime_checkable
+class HasPoint(SearchLaw, Protocol):
+    """A spread that may be 0: a law without a density, and without a Fisher information."""
+
+    def is_singular(self) -> bool:
+        """True if it is known to have no density."""
+        ...
+
+    def where_point(self, of_x: Family, direction: Family, /) -> Self:
+        """`direction`, or of a point population that of `of_x` for the mean."""
+        ...
+
+
+@runtime_checkable
 class HasPull(SearchLaw, Protocol):
     """An inverse of push, for estimators that look at xi under `rao_blackwellise`."""
 

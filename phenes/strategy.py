@@ -18,12 +18,14 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 from phenes import _arrays, _validate
 from phenes import metric as metrics
 from phenes._population import realise, weigh
-from phenes._trees import join, parameters
+from phenes._trees import dtype_of, join, parameters
 from phenes.batch import Batch
 from phenes.protocols import (
     Estimator,
     Family,
+    HasMarginalNatural,
     HasMirror,
+    HasPoint,
     HasStd,
     InputLaw,
     LearningEstimator,
@@ -231,6 +233,12 @@ def es(
                 return _population(p, q, key, n, mirrored)
 
             learner = estimator.start(p, q, jax.eval_shape(population, jax.random.key(0)))
+        if isinstance(q, HasPoint) and _arrays.concrete(p, q, learner) and q.is_singular():
+            with jax.ensure_compile_time_eval():
+                batch = _population(p, q, jax.random.key(0), n, mirrored)
+                w = jnp.linspace(-1.0, 1.0, n, dtype=dtype_of(q))
+                gradient, _ = _estimate(estimator, learner, p, q, batch, w)
+                _check_singular(p, metric, gradient)
         return State(q, optimiser.init(parameters(q)), learner, jnp.zeros((), jnp.int32))
 
     def ask(key: PRNGKeyArray, state: State) -> Batch:
@@ -294,6 +302,20 @@ def _check(
         raise ValueError(
             "optimiser must be an optax transformation such as optax.sgd(0.1), got"
             f" {_validate.quote(optimiser)}"
+        )
+
+
+def _check_singular(p: InputLaw, metric: Metric, gradient: SearchLaw) -> None:
+    """Refuse what a law of theta without a density, such as a point population, cannot serve."""
+    if _finite_or_zero(gradient)[1]:
+        raise ValueError(
+            "q0 must have a density for this estimator, got a singular covariance: use"
+            " estimators.phenotype, with noise in every direction that has no spread"
+        )
+    if metric is metrics.natural and not isinstance(p, HasMarginalNatural):
+        raise ValueError(
+            f"q0 must have a density for metric.natural, got a singular covariance and"
+            f" {type(p).__name__} without a metric of its own: use metric.plain"
         )
 
 

@@ -16,7 +16,16 @@ from phenes._batching import cond_rare
 from phenes._jax import diagonal, inverse
 from phenes._random import normal
 from phenes._trees import replace
-from phenes.covariance import Covariance, Dense, Diagonal, add, as_covariance
+from phenes.covariance import (
+    Covariance,
+    Degenerate,
+    Dense,
+    Diagonal,
+    Regular,
+    add,
+    as_covariance,
+    is_singular,
+)
 from phenes.laws.normal import Normal
 from phenes.search.gaussian import DiagonalGaussian, Gaussian, GaussianSearch, IsotropicGaussian
 
@@ -27,12 +36,14 @@ class GaussianNoise(eqx.Module):
     """p_theta(x) = N(x | H theta + b, C).
 
     Coordinates of x that are NaN were not measured; everything here then conditions on the others
-    alone. Closed forms exist under Gaussian search of any covariance.
+    alone. Closed forms exist under Gaussian search of any covariance, as long as S + C has an
+    inverse: C itself may be singular. A coordinate without noise is exact. It has no density;
+    `log_prob` is then that of the rest where x is as expected, and -inf elsewhere.
 
     Parameters
     ----------
     scale : array_like, shape [], [k] or [k, k], or `shared_errors(std, factor)`
-        A standard deviation, one for each coordinate, or the covariance matrix C.
+        A standard deviation, one for each coordinate, or the covariance matrix C; 0 for no noise.
     bias : array_like, shape [k], optional
         b: an actuator that is off.
     gain : array_like, shape [k, d], optional
@@ -41,7 +52,7 @@ class GaussianNoise(eqx.Module):
     Raises
     ------
     ValueError
-        If scale is not positive, bias no vector, or gain no matrix.
+        If scale is negative, bias no vector, or gain no matrix.
 
     Examples
     --------
@@ -104,27 +115,34 @@ class GaussianNoise(eqx.Module):
                 "coordinates must be independent for a coordinate-wise estimator, got"
                 f" {type(self.cov).__name__} noise"
             )
-        std = jnp.sqrt(self.cov.vector(theta.size))
-        return jnp.where(
-            jnp.isnan(x), 0.0, jax.scipy.stats.norm.logpdf(x, self.expected(theta), std)
-        )
+        each = self.cov.coordinate_log_density(x - self.expected(theta))
+        return jnp.where(jnp.isnan(x), 0.0, each)
 
     def theta_score(
         self, x: Float[Array, "n k"], theta: Float[Array, "n d"]
     ) -> Float[Array, "n d"]:
-        """d log p_theta(x) / d theta = H' C^-1 (x - H theta - b) for each individual."""
+        """d log p_theta(x) / d theta = H' C^-1 (x - H theta - b) for each individual.
 
-        def missing(cov: Covariance, r: Array) -> Array:
+        Refused where C is singular: log p has no slope along directions without noise.
+        """
+        if isinstance(self.cov, Degenerate) or is_singular(self.cov):
+            raise ValueError(
+                "GaussianNoise has directions without noise, along which log p has no slope in"
+                " theta, which reparameterised and information_mix need: use estimators.phenotype"
+                " or estimators.exchangeable"
+            )
+
+        def missing(cov: Regular, r: Array) -> Array:
             return jnp.any(jnp.isnan(r))
 
-        def some_measured(cov: Covariance, r: Array) -> Array:
+        def some_measured(cov: Regular, r: Array) -> Array:
             def one(measured: Array, row: Array) -> Array:
                 return cov.masked(measured).solve(row[None])[0]
 
             measured = ~jnp.isnan(r)
             return jax.vmap(one)(measured, jnp.where(measured, r, 0.0))
 
-        def all_measured(cov: Covariance, r: Array) -> Array:
+        def all_measured(cov: Regular, r: Array) -> Array:
             return cov.solve(r)
 
         r = x - jax.vmap(self.expected)(theta)
@@ -137,14 +155,17 @@ class GaussianNoise(eqx.Module):
         return Normal(self.expected(q.mean), self.marginal_cov(q))
 
     def posterior(self, q: GaussianSearch, x: Float[Array, " k"]) -> Normal:
-        """P(theta | x) = N(m + K r, S - K H S), K = S H' M^-1."""
+        """P(theta | x) = N(m + K r, S - K H S), K = S H' M^-1; of no spread where x is exact."""
         self._check(q)
         measured = ~jnp.isnan(x)
         cov = self.marginal_cov(q).masked(measured)
         observed = _Observed(cov, self.gain, measured)
         r = jnp.where(measured, x - self.expected(q.mean), 0.0)
         shift = q.covariance.times(observed.pull(cov.solve(r[None])))[0]
-        return Normal(q.mean + shift, _remaining(q.covariance, observed, q.dim))
+        if self.gain is not None:
+            return Normal(q.mean + shift, _remaining(q.covariance, observed, q.dim))
+        own = diagonal(self.cov.matrix(q.dim))
+        return Normal(q.mean + shift, _remaining(q.covariance, observed, q.dim, own))
 
     def marginal_score(self, q: G, x: Float[Array, "n k"], w: Float[Array, " n"]) -> G:
         """1/N sum_i w_i d log P(x_i) / d psi, with y = H' M^-1 (x - Hm - b) and B = H' M^-1 H.
@@ -184,7 +205,7 @@ class GaussianNoise(eqx.Module):
         """The mean of R draws."""
         return jnp.mean(x, axis=0)
 
-    def marginal_cov(self, q: GaussianSearch) -> Covariance:
+    def marginal_cov(self, q: GaussianSearch) -> Regular:
         """Covariance of x under q, M = H S H' + C.
 
         Parameters
@@ -194,7 +215,7 @@ class GaussianNoise(eqx.Module):
 
         Returns
         -------
-        Covariance
+        Regular
             Covariance of x under q.
         """
         if self.gain is None:
@@ -260,7 +281,7 @@ class HeteroscedasticNoise(eqx.Module):
 class _Observed(eqx.Module):
     """B^-1 for B = H' M^-1 H, with the rows of H that were not measured removed."""
 
-    cov: Covariance
+    cov: Regular
     gain: Float[Array, "k d"] | None
     measured: Bool[Array, " k"] | None = None
 
@@ -292,13 +313,18 @@ class _Observed(eqx.Module):
         return own if self.measured is None else jnp.where(self.measured, own, 0.0)
 
 
-def _remaining(prior: Covariance, observed: _Observed, d: int) -> Covariance:
-    """S - S B S."""
+def _remaining(
+    prior: Covariance, observed: _Observed, d: int, own: Float[Array, " d"] | None = None
+) -> Covariance:
+    """S - S B S; own [d]: variances of the noise if there is no gain, 0 where x is exact."""
+    exact = None if own is None or observed.measured is None else observed.measured & (own == 0)
     if isinstance(prior, Diagonal) and isinstance(observed.cov, Diagonal) and observed.gain is None:
         s = prior.vector(d)
-        return Diagonal(s - s**2 * observed.inverse_diagonal(d))
+        left = s - s**2 * observed.inverse_diagonal(d)
+        return Diagonal(left if exact is None else jnp.where(exact, 0.0, left))
     s = prior.matrix(d)
-    return Dense(s - s @ observed.inverse(d) @ s)
+    left = s - s @ observed.inverse(d) @ s
+    return Dense(left if exact is None else jnp.where(exact[:, None] | exact[None], 0.0, left))
 
 
 def _zero(leaf: Array) -> Array:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from phenes import _arrays, _validate
 from phenes._trees import stack, sum_rows, take
-from phenes.covariance import Covariance, as_covariance
+from phenes.covariance import Covariance, Regular, as_regular
 from phenes.inputs.gaussian import G, GaussianNoise
 from phenes.laws.normal import Mixture, Normal
 from phenes.search.gaussian import DiagonalGaussian, Gaussian, GaussianSearch, IsotropicGaussian
@@ -77,7 +77,7 @@ class GaussianMixtureNoise(eqx.Module):
             raise ValueError(f"weights must sum to one, got {_validate.describe(shares)}")
         self.log_weight = jnp.log(shares / jnp.sum(shares))
         laws = [
-            GaussianNoise(scale, None if centres is None else centres[k])
+            GaussianNoise(as_regular("scales", scale), None if centres is None else centres[k])
             for k, scale in enumerate(scales)
         ]
         try:
@@ -139,11 +139,11 @@ class MultivariateTNoise(eqx.Module):
     >>> p = phenes.inputs.MultivariateTNoise(0.1, df=3.0)
     """
 
-    cov: Covariance
+    cov: Regular
     df: Float[Array, ""]
 
     def __init__(self, scale: ArrayLike | Covariance, df: ArrayLike):
-        self.cov = as_covariance("scale", scale)
+        self.cov = as_regular("scale", scale)
         self.df = _validate.shape("df", _arrays.positive("df", df), (), "one law")
 
     def sample(self, key: PRNGKeyArray, theta: Float[Array, " d"]) -> Float[Array, " d"]:

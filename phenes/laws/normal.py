@@ -12,7 +12,7 @@ from jaxtyping import Array, Bool, Float, PRNGKeyArray
 from phenes._batching import cond_rare
 from phenes._jax import cond
 from phenes._trees import take
-from phenes.covariance import Covariance, Dense
+from phenes.covariance import Covariance, Degenerate, Dense, Regular
 
 
 class Normal(eqx.Module):
@@ -32,7 +32,7 @@ class Normal(eqx.Module):
             return self.log_prob_measured(x, measured)
         return cond(
             jnp.all(measured),
-            lambda: _log_density(self.cov, x - self.mean),
+            lambda: self.cov.log_density(x - self.mean),
             lambda: self.log_prob_measured(x, measured),
         )
 
@@ -41,21 +41,21 @@ class Normal(eqx.Module):
 
         Not for use inside `jax.grad`.
         """
+        if isinstance(self.cov, Degenerate):
+            return jax.vmap(self.log_prob)(x)
 
-        def all_measured(law: Normal, x: Array) -> Array:
-            r = x - law.mean[None]
-            quadratic = jnp.sum(r * law.cov.solve(r), axis=1)
-            return -0.5 * (
-                quadratic + law.cov.logdet(r.shape[1]) + r.shape[1] * jnp.log(2 * jnp.pi)
-            )
+        def all_measured(mean: Array, cov: Regular, x: Array) -> Array:
+            r = x - mean[None]
+            quadratic = jnp.sum(r * cov.solve(r), axis=1)
+            return -0.5 * (quadratic + cov.logdet(r.shape[1]) + r.shape[1] * jnp.log(2 * jnp.pi))
 
-        def some_measured(law: Normal, x: Array) -> Array:
-            return jax.vmap(law.log_prob_measured)(x, ~jnp.isnan(x))
+        def some_measured(mean: Array, cov: Regular, x: Array) -> Array:
+            return jax.vmap(Normal(mean, cov).log_prob_measured)(x, ~jnp.isnan(x))
 
-        def missing(law: Normal, x: Array) -> Array:
+        def missing(mean: Array, cov: Regular, x: Array) -> Array:
             return jnp.any(jnp.isnan(x))
 
-        return cond_rare(missing, some_measured, all_measured)(self, x)
+        return cond_rare(missing, some_measured, all_measured)(self.mean, self.cov, x)
 
     def log_prob_measured(
         self, x: Float[Array, " d"], measured: Bool[Array, " d"]
@@ -63,7 +63,7 @@ class Normal(eqx.Module):
         """Log-density of the coordinates in `measured`."""
         r = jnp.where(measured, jnp.where(measured, x, 0.0) - self.mean, 0.0)
         unmeasured = jnp.sum(~measured, dtype=x.dtype) * 0.5 * jnp.log(2 * jnp.pi)
-        return _log_density(self.cov.masked(measured), r) + unmeasured
+        return self.cov.masked(measured).log_density(r) + unmeasured
 
 
 class Mixture(eqx.Module):
@@ -86,8 +86,3 @@ class Mixture(eqx.Module):
 
         each = jax.vmap(one)(self.components)
         return jax.nn.logsumexp(self.log_weight + each)
-
-
-def _log_density(cov: Covariance, r: Float[Array, " d"]) -> Float[Array, ""]:
-    quadratic = jnp.sum(r * cov.solve(r[None])[0])
-    return -0.5 * (quadratic + cov.logdet(r.size) + r.size * jnp.log(2 * jnp.pi))

@@ -15,7 +15,7 @@ from typing import Protocol, Self
 
 import equinox as eqx
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 from numpy.typing import ArrayLike
 
 from phenes import _arrays, _validate
@@ -23,9 +23,9 @@ from phenes._batching import cond_rare
 from phenes._jax import cholesky, eigh, expm
 from phenes._random import normal
 from phenes._trees import replace, shifted
-from phenes.covariance import Dense, Diagonal
+from phenes.covariance import Dense, Diagonal, has_full_rank
 from phenes.laws.normal import Normal
-from phenes.special import eps, tiny
+from phenes.special import eps
 
 
 class ObservedCovariance(Protocol):
@@ -52,7 +52,8 @@ class Gaussian(eqx.Module):
     mean : array_like, shape [d]
         Mean of the search law.
     cov : array_like, shape [d, d]
-        Covariance of theta, symmetric and positive semidefinite.
+        Covariance of theta, symmetric and positive semidefinite. 0 is the paper's point population
+        (section 4.2): all theta are the mean, and only what x does tells where to go.
 
     Raises
     ------
@@ -138,6 +139,30 @@ class Gaussian(eqx.Module):
         """I[q]^-1 g: (S g_m, 2 S g_S S)."""
         return replace(self, mean=self.cov @ g.mean, cov=2 * self.cov @ g.cov @ self.cov)
 
+    def _is_point(self) -> Bool[Array, ""]:
+        """True if all theta are the mean: q then has no density, and psi is the mean alone."""
+        return ~jnp.any(self.cov != 0)
+
+    def where_point(self, of_x: Self, direction: Self) -> Self:
+        """`direction`, or of a point population that of `of_x` for the mean.
+
+        Parameters
+        ----------
+        of_x : a direction shaped like this law
+            In the metric of x.
+        direction : a direction shaped like this law
+            In the metric of q.
+
+        Returns
+        -------
+        a direction shaped like this law
+        """
+        return replace(direction, mean=jnp.where(self._is_point(), of_x.mean, direction.mean))
+
+    def is_singular(self) -> bool:
+        """True if q is known to have no density; while traced that is not known."""
+        return _arrays.concrete(self.cov) and not has_full_rank(self.cov)
+
     def observed_natural(self, g: Self, observed: ObservedCovariance) -> Self:
         """I[P]^-1 g: (B^-1 g_m, 2 B^-1 g_S B^-1).
 
@@ -163,8 +188,10 @@ class Gaussian(eqx.Module):
 
     def with_std(self, std: Float[Array, ""] | float) -> Self:
         """The law with its covariance scaled to a mean variance of std^2."""
-        scale = jnp.asarray(std, self.mean.dtype) ** 2 * self.dim / jnp.trace(self.cov)
-        return replace(self, mean=self.mean, cov=self.cov * scale)
+        # a point has no shape to keep
+        cov = jnp.where(self._is_point(), jnp.eye(self.dim, dtype=self.cov.dtype), self.cov)
+        scale = jnp.asarray(std, self.mean.dtype) ** 2 * self.dim / jnp.trace(cov)
+        return replace(self, mean=self.mean, cov=cov * scale)
 
 
 class DiagonalGaussian(eqx.Module):
@@ -460,10 +487,11 @@ def project_psd(cov: Float[Array, "d d"]) -> tuple[Float[Array, "d d"], Int[Arra
     def clip(a: Array) -> tuple[Array, Array]:
         # in a batch all come here together: those already inside leave unchanged
         value, vector = eigh(a)
-        floor = eps(a) * a.shape[0] * jnp.maximum(jnp.max(jnp.abs(value)), tiny(a))
+        floor = eps(a) * a.shape[0] * jnp.max(jnp.abs(value))
         inside = (vector * jnp.maximum(value, floor)[None]) @ vector.T
-        lost = outside(a)
-        return jnp.where(lost, 0.5 * (inside + inside.T), a), lost.astype(jnp.int32)
+        # a singular matrix has lost nothing, and a point population stays a point
+        lost = (value[0] < -floor) | ~jnp.all(jnp.isfinite(a))
+        return jnp.where(outside(a), 0.5 * (inside + inside.T), a), lost.astype(jnp.int32)
 
     def keep(a: Array) -> tuple[Array, Array]:
         return a, jnp.zeros((), jnp.int32)
