@@ -29,7 +29,10 @@ def train(
     ],
     preset: Annotated[
         str | None,
-        typer.Option(help="paper or paper-es: the paper's settings.", show_default=False),
+        typer.Option(
+            help="paper, paper-es: the paper's settings; ars, ars-v1: random search.",
+            show_default=False,
+        ),
     ] = None,
     generations: Annotated[int | None, count("How long to learn.", show_default=False)] = None,
     popsize: Annotated[

@@ -33,6 +33,8 @@ class MLP(eqx.Module):
         Widths of the hidden layers; none makes it linear.
     activation : callable
         Activation of the hidden layers.
+    bias : bool
+        Layers add a constant.
     """
 
     layers: tuple[eqx.nn.Linear, ...]
@@ -45,6 +47,7 @@ class MLP(eqx.Module):
         out_dim: int,
         hidden: Sequence[int] = (32, 32),
         activation=jnp.tanh,
+        bias: bool = True,
     ):
         widths = [
             _validate.count("obs_dim", obs_dim),
@@ -53,9 +56,15 @@ class MLP(eqx.Module):
         ]
         keys = jax.random.split(key, len(widths) - 1)
         self.layers = tuple(
-            _xavier(k, a, b) for k, a, b in zip(keys, widths[:-1], widths[1:], strict=True)
+            _xavier(k, a, b, _validate.flag("bias", bias))
+            for k, a, b in zip(keys, widths[:-1], widths[1:], strict=True)
         )
         self.activation = _validate.function("activation", activation, "jax.numpy.tanh")
+
+    @property
+    def bias(self) -> bool:
+        """Layers add a constant."""
+        return self.layers[0].use_bias
 
     def __call__(self, obs: Float[Array, " o"]) -> Float[Array, " k"]:
         *hidden, last = self.layers
@@ -64,14 +73,15 @@ class MLP(eqx.Module):
         return last(obs)
 
 
-def _xavier(key: PRNGKeyArray, inputs: int, outputs: int) -> eqx.nn.Linear:
+def _xavier(key: PRNGKeyArray, inputs: int, outputs: int, bias: bool) -> eqx.nn.Linear:
     """Uniform in +-sqrt(6 / (inputs + outputs)), biases 0 (Glorot and Bengio 2010)."""
-    layer = eqx.nn.Linear(inputs, outputs, key=key)
+    layer = eqx.nn.Linear(inputs, outputs, bias, key=key)
     limit = (6 / (inputs + outputs)) ** 0.5
     weight = jax.random.uniform(key, (outputs, inputs), layer.weight.dtype, -limit, limit)
-    return eqx.tree_at(
-        lambda m: (m.weight, m.bias), layer, (weight, jnp.zeros(outputs, weight.dtype))
-    )
+    layer = eqx.tree_at(lambda m: m.weight, layer, weight)
+    if not bias:
+        return layer
+    return eqx.tree_at(lambda m: m.bias, layer, jnp.zeros(outputs, weight.dtype))
 
 
 class RowFeatures(eqx.Module):
@@ -124,7 +134,7 @@ def of_mlp(net: MLP, obs: Float[Array, "r o"], L: Float[Array, "r k c"]) -> Laye
 
 
 def _bias(layer: eqx.nn.Linear) -> Float[Array, "1 out"]:
-    assert layer.bias is not None  # MLP makes them
+    assert layer.bias is not None  # `Policy.features` asks for no others
     return layer.bias[None]
 
 

@@ -104,7 +104,7 @@ class Policy(eqx.Module):
         RowFeatures or Layered
             The rows; `dot` gives their inner products.
         """
-        if not isinstance(self.net, MLP):
+        if not isinstance(self.net, MLP) or not self.net.bias:
             return of_module(self.output, theta, obs, L, self.layers())
         return of_mlp(eqx.combine(self.unravel(theta), self.net), self._scaled(obs, theta.dtype), L)
 
@@ -229,6 +229,7 @@ def policy(
     hidden: Sequence[int] = (32, 32),
     action_noise: ArrayLike = ACTION_NOISE,
     normalise: bool = True,
+    bias: bool = True,
 ) -> tuple[Policy, Float[Array, " d"]]:
     """The default policy for the spaces of an environment, and the theta to start from.
 
@@ -244,6 +245,8 @@ def policy(
         See `head_for`.
     normalise : bool
         Bring observations to a common scale.
+    bias : bool
+        Layers add a constant.
 
     Returns
     -------
@@ -251,7 +254,7 @@ def policy(
         The policy and its theta [d].
     """
     head = head_for(spaces, action_noise)
-    net = MLP(key, spaces.obs_dim, head.outputs, hidden)
+    net = MLP(key, spaces.obs_dim, head.outputs, hidden, bias=bias)
     return from_network(net, head, Normaliser.start(spaces.obs_dim) if normalise else None)
 
 

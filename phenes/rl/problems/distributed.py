@@ -238,7 +238,8 @@ def divided(step: GenerationStep, workers: Workers) -> tuple[GenerationStep, Gen
     from parts; else the step itself. Looks at the mean policy are then played by the same workers.
     """
     env = step.env
-    if not (isinstance(env, Processes) and splits(step.settings.estimator)):
+    whole = step.settings.bonus != 0  # returns are not what the learner sees
+    if whole or not (isinstance(env, Processes) and splits(step.settings.estimator)):
         return step, step
     own = numbered_workers(workers)
     if own is None:

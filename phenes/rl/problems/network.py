@@ -131,13 +131,13 @@ class GenerationStep(NamedTuple):
 
     def tell(self, carry: Carry, batch: Batch, sample: Trajectory) -> tuple[Carry, Report]:
         """The update."""
-        f = jnp.asarray(total(sample), carry.state.q.mean.dtype)
+        steps, dtype = length(sample), carry.state.q.mean.dtype
+        f = jnp.asarray(total(sample), dtype)
         state, info = self.strategy(self.law(carry)).tell(
-            carry.state, batch._replace(x=sample, f=f)
+            carry.state, batch._replace(x=sample, f=f - self.settings.bonus * steps.astype(dtype))
         )
-        steps = jnp.sum(length(sample), dtype=jnp.int32)
         after = Carry(state, carry.policy.observe(sample.obs, sample.mask))
-        return after, report(info, steps, after.measured)
+        return after, report(_of_returns(info, f), jnp.sum(steps, dtype=jnp.int32), after.measured)
 
     def once(self, carry: Carry) -> tuple[Carry, Report]:
         """ask, sample and tell, where the environment can be compiled with them."""
@@ -158,15 +158,24 @@ class GenerationStep(NamedTuple):
             p,  # pyright: ignore[reportArgumentType]
             s.estimator if estimator is None else estimator,
             s.weighting,
-            optax.adam(s.rate),
+            optax.sgd(s.rate) if s.natural else optax.adam(s.rate),
             s.popsize,
-            metric=metric.plain,
+            metric=metric.natural if s.natural else metric.plain,
             std=s.spread(),
             mirrored=s.mirrored,
         )
 
     def close(self) -> None:
         """Nothing is held."""
+
+
+def _of_returns(info: Info, f: Float[Array, " n"]) -> Info:
+    """What is reported of a generation, of the returns themselves."""
+    finite = jnp.isfinite(f)
+    return info._replace(
+        f_mean=jnp.sum(jnp.where(finite, f, 0.0)) / jnp.sum(finite, dtype=f.dtype),
+        f_best=jnp.max(jnp.where(finite, f, -jnp.inf)),
+    )
 
 
 def report(info: Info, steps: Int[Array, ""], measured: Measured) -> Report:
@@ -241,6 +250,7 @@ class Kept(NamedTuple):
     scale: Normaliser | None
     theta: Float[np.ndarray, " d"]
     hidden: tuple[int, ...] | None
+    bias: bool
 
 
 def kept(described: dict[str, Any], about: dict[str, Any], arrays: dict[str, np.ndarray]) -> Kept:
@@ -248,15 +258,17 @@ def kept(described: dict[str, Any], about: dict[str, Any], arrays: dict[str, np.
     spaces = _spaces(described["spaces"])
     head = head_for(spaces, about["settings"]["action_noise"] or 1.0)
     theta, hidden = arrays["theta"], about["settings"]["hidden"]
+    bias = about["settings"].get("bias", True)  # files of before there was a choice have it
+    _validate.flag("bias", bias)
     if hidden is not None:
         if not isinstance(hidden, list | tuple):
             raise ValueError(f"hidden must be widths of layers, got {hidden!r}")
         hidden = tuple(_validate.count("hidden", width) for width in hidden)
         widths = (spaces.obs_dim, *hidden, head.outputs)
-        size = sum((a + 1) * b for a, b in itertools.pairwise(widths))
+        size = sum((a + bias) * b for a, b in itertools.pairwise(widths))
         _validate.shape("theta", theta, (size,), f"layers of {widths}")
     _check_numbers("theta", theta)
-    return Kept(spaces, head, _scale(arrays, spaces.obs_dim), theta, hidden)
+    return Kept(spaces, head, _scale(arrays, spaces.obs_dim), theta, hidden, bias)
 
 
 def restored(kept: Kept, network: Network | None, path: str | Path) -> NetworkPolicy:
@@ -267,7 +279,13 @@ def restored(kept: Kept, network: Network | None, path: str | Path) -> NetworkPo
         )
     if network is None:
         assert kept.hidden is not None
-        network = MLP(jax.random.key(0), kept.spaces.obs_dim, kept.head.outputs, kept.hidden)
+        network = MLP(
+            jax.random.key(0),
+            kept.spaces.obs_dim,
+            kept.head.outputs,
+            kept.hidden,
+            bias=kept.bias,
+        )
     policy, theta = from_network(network, kept.head, kept.scale)
     if theta.size != kept.theta.size:
         raise ValueError(

@@ -44,7 +44,10 @@ class Settings:
     action_noise : float or None
         Standard deviation of continuous actions in units of their bounds; None follows sigma.
     rate : float
-        Learning rate of Adam.
+        Learning rate of Adam, or of plain steps; see natural.
+    natural : bool
+        Plain steps along the natural gradient, m + rate mean(w_i (theta_i - m)), in units of the
+        spread whatever it is, instead of those of Adam.
     weighting : callable
         f [N] -> w [N], one of `phenes.weightings`.
     normalise : bool
@@ -55,7 +58,11 @@ class Settings:
         Individuals take their best action (for the genotype estimator).
     last : float
         Factor of the first weights of the last layer; a small one begins in the middle of the
-        actions, and none of them is beyond their bounds.
+        actions, and none of them is beyond their bounds. 0 makes a linear policy begin at zero.
+    bias : bool
+        Layers add a constant.
+    bonus : float
+        Reward of a step that is taken off what the learner sees: what is paid for being alive.
 
     Raises
     ------
@@ -76,13 +83,18 @@ class Settings:
     mirrored: bool = False
     deterministic: bool = False
     last: float = 1.0
+    natural: bool = False
+    bias: bool = True
+    bonus: float = 0.0
 
     def __post_init__(self):
         _validate.counts(self, ("popsize",), 2)
         _validate.counts(self, ("generations", "decay"))
-        for name in ("sigma", "rate", "action_noise", "last"):
+        for name in ("sigma", "rate", "action_noise"):
             if getattr(self, name) is not None:
                 _validate.positive(name, getattr(self, name))
+        _validate.positive("last", self.last, strict=False)
+        _validate.number("bonus", self.bonus)
         if self.mirrored and self.popsize % 2:
             raise ValueError(f"popsize must be even for mirrored pairs, got {self.popsize}")
 
@@ -208,10 +220,3 @@ def paper_es(spaces: Spaces) -> Settings:
     return dataclasses.replace(
         paper(spaces), estimator=Genotype(), mirrored=True, deterministic=spaces.n is None
     )
-
-
-PRESETS: dict[str | None, Callable[[Spaces], Settings]] = {
-    None: default,
-    "paper": paper,
-    "paper-es": paper_es,
-}

@@ -1,7 +1,9 @@
 """Learning itself: `train`, its settings, and what comes out of it."""
 
 from phenes.rl.curve import Curve
-from phenes.rl.problems.settings import PRESETS, Settings, default, paper, paper_es
+from phenes.rl.problems.presets import PRESETS
+from phenes.rl.problems.random_search import Search, random_search, random_search_v1
+from phenes.rl.problems.settings import Settings, default, paper, paper_es
 from phenes.rl.problems.tabular import Score
 from phenes.rl.training.train import learn, learns_table, train
 from phenes.rl.training.trained import Evaluation, Trained
@@ -11,6 +13,7 @@ __all__ = [
     "Curve",
     "Evaluation",
     "Score",
+    "Search",
     "Settings",
     "Trained",
     "default",
@@ -19,6 +22,8 @@ __all__ = [
     "load",
     "paper",
     "paper_es",
+    "random_search",
+    "random_search_v1",
     "train",
 ]
 

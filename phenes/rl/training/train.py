@@ -6,20 +6,20 @@ from pathlib import Path
 from typing import Any, cast
 
 import jax
-from jaxtyping import Array, Float, PRNGKeyArray
 
 from phenes import _validate as validate
 from phenes.rl import rollouts
 from phenes.rl.curve import Curve
-from phenes.rl.policies import Normaliser, Policy, from_network, head_for, policy, quiet
 from phenes.rl.policies.policy import Network
 from phenes.rl.problems import A, C, Problem
 from phenes.rl.problems.distributed import divided
 from phenes.rl.problems.network import GenerationStep, NetworkProblem
-from phenes.rl.problems.settings import PRESETS, Settings
+from phenes.rl.problems.presets import PRESETS
+from phenes.rl.problems.settings import Settings
+from phenes.rl.problems.starts import begin
 from phenes.rl.problems.tabular import GENERATIONS, TableProblem, refuse_workers
 from phenes.rl.rollouts.backends import Workers
-from phenes.rl.rollouts.spaces import Options, Spaces, make
+from phenes.rl.rollouts.spaces import Options, make
 from phenes.rl.tabular import environment
 from phenes.rl.tabular.learners import POPSIZE
 from phenes.rl.training import checkpoint as checkpoints
@@ -68,8 +68,9 @@ def train(
         The id of the environment, such as "CartPole-v1".
     seed : int
         Seed of all random numbers.
-    preset : {"paper", "paper-es"}, optional
-        The paper's PAES and ES; what else is given replaces single settings (see `Settings`).
+    preset : {"paper", "paper-es", "ars", "ars-v1"}, optional
+        The paper's PAES and ES, or augmented random search as published; what else is given
+        replaces single settings (see `Settings`).
     generations : int, optional
         How long to learn.
     popsize : int, optional
@@ -278,7 +279,7 @@ def learn(
     env = rollouts.load(env_id, workers=workers, **(options or {}))
     try:
         key, for_network = jax.random.split(jax.random.key(seed))
-        made, theta = _policy(for_network, env.spaces, settings, network)
+        made, theta = begin(for_network, env.spaces, settings, network)
         step, generations = divided(GenerationStep(settings, env, key), workers)
     except BaseException:
         env.close()
@@ -342,14 +343,3 @@ def _settings(
     if sigma is not None:
         given["sigma"] = (validate.positive_number("sigma", sigma),) * 2
     return dataclasses.replace(base, **given)
-
-
-def _policy(
-    key: PRNGKeyArray, spaces: Spaces, settings: Settings, network: Network | None
-) -> tuple[Policy, Float[Array, " d"]]:
-    noise = settings.action_noise or settings.sigma[0]
-    if network is None:
-        made, theta = policy(key, spaces, settings.hidden, noise, settings.normalise)
-        return made, quiet(made, theta, settings.last)
-    scale = Normaliser.start(spaces.obs_dim) if settings.normalise else None
-    return from_network(network, head_for(spaces, noise), scale)
