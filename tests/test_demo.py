@@ -10,10 +10,10 @@ import pytest
 from rich.console import Console
 
 from phenes import demo, plots
-from phenes.demo import picture
+from phenes.demo import picture, product
 from phenes.demo import race as running
 
-TINY = demo.DemoSettings(seeds=6, generations=12)
+TINY = demo.DemoSettings(seeds=6, generations=12, product_seeds=1)
 
 
 @pytest.fixture(scope="module")
@@ -93,12 +93,12 @@ def test_both_start_from_the_same_place_with_the_same_population(tiny):
 
 
 def test_progress_counts_the_seeds_of_both_methods(tiny, progress):
-    assert progress == [(0, 12), (5, 12), (6, 12), (6, 12), (11, 12), (12, 12)]
+    assert progress == [(0, 13), (5, 13), (6, 13), (6, 13), (11, 13), (12, 13), (13, 13)]
 
 
 @pytest.fixture(scope="module")
 def race():
-    return demo.run(demo.DemoSettings(seeds=10, seed=7))
+    return demo.run(demo.DemoSettings(seeds=10, seed=7, product_seeds=3))
 
 
 def test_race_of_full_length_is_won_by_about_the_predicted_gain(race):
@@ -110,6 +110,42 @@ def test_race_of_full_length_is_won_by_about_the_predicted_gain(race):
     # median of 10 seeds 1.25/sqrt(10) of it
     se = np.sqrt(2) * 1.25 * np.sqrt(2 / 10) / np.sqrt(10)
     assert abs(np.log(result.regret_ratio / result.predicted_gain)) < 4 * se
+
+
+def test_maximize_needs_a_tenth_of_the_evaluations_for_the_regret_of_es(race):
+    """In the median of three runs; the first of them ends at another peak, and knows its worth."""
+    result = demo.summary(race)
+    assert 10 * result.product.budget == result.budget
+    assert result.product.regret[1] < result.scores["ES"].regret[2]
+    assert result.product.covered == 3
+
+
+def answered(x, fun, fun_se):
+    x = np.array(x)
+    return demo.Answer(np.array([10, 30]), np.stack([x, 2 * x]), x, fun, fun_se, 40)
+
+
+def test_claims_are_compared_with_the_truth():
+    true = float(demo.landscape(np.array([0.3, 0.3]), 0.1))
+    claims = ((true, 1e-6), (true + 0.0199, 0.01), (true - 0.0201, 0.01))
+    answers = tuple(answered([0.3, 0.3], fun, se) for fun, se in claims)
+    assert [product.covered(each, 0.1) for each in answers] == [True, True, False]
+    settings = dataclasses.replace(TINY, seeds=1, generations=2, starts=((0.3, 0.3),))
+    means = {method: np.full((1, 2, 2), 0.2) for method in ("ES", "PAES")}
+    summary = demo.summary(demo.Results(settings, means, answers))
+    assert summary.product.covered == 2
+    assert summary.product.regret == pytest.approx([demo.optimum(0.1)[1] - true] * 3)
+    assert "2 of 3 claims" in demo.table(summary).caption
+
+
+def test_curve_of_maximize_stands_until_the_next_update():
+    near = answered([0.2, 0.2], 0.4, 0.01)
+    late = near._replace(evaluations=np.array([20, 25]))
+    evaluations, runs = product.curves((near, late), 0.1)
+    np.testing.assert_array_equal(evaluations, [20, 25, 30])
+    np.testing.assert_allclose(runs[0], [runs[0, 0], runs[0, 0], runs[1, 1]])
+    np.testing.assert_allclose(runs[1, 1], runs[1, 2])
+    assert runs[0, 0] < runs[0, 2]
 
 
 def last_regret_of_es(race, **changes):
@@ -230,11 +266,19 @@ def test_figure_has_the_finding_as_title_and_one_colour_for_each_method(tiny):
         assert sum(line.get_color() == colour for line in average.lines) == len(TINY.starts)
         (line,) = [line for line in curves.lines if line.get_color() == colour]
         np.testing.assert_allclose(line.get_ydata(), np.median(demo.regret(tiny, method), axis=0))
+    curve, answer = [line for line in curves.lines if line.get_color() == plots.COLOURS["product"]]
+    evaluations, runs = product.curves(tiny.answers, TINY.noise)
+    np.testing.assert_array_equal(curve.get_xdata(), evaluations)
+    np.testing.assert_allclose(curve.get_ydata(), runs[0])
+    assert answer.get_ydata()[0] == product.answer_regret(tiny.answers[0], TINY.noise)
 
 
 @pytest.mark.parametrize(
     "name",
-    ["seeds", "generations", "popsize", "noise", "spread", "learning_rate", "decay", "within"],
+    [
+        *("seeds", "generations", "popsize", "noise", "spread", "learning_rate", "decay", "within"),
+        "product_seeds",
+    ],
 )
 def test_settings_out_of_range_are_refused(name):
     with pytest.raises(ValueError, match=name):

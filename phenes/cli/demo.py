@@ -20,7 +20,7 @@ def demo(
     ] = Path("out"),
     as_json: Json = False,
 ) -> None:
-    """ES against PAES on a problem with noisy inputs: a table and a picture, in half a minute."""
+    """ES, PAES and `phenes.maximize` on noisy inputs: a table and a picture, in half a minute."""
     started = time.perf_counter()
     writable(out)
     double_precision()
@@ -28,7 +28,7 @@ def demo(
     from phenes.demo.picture import figure
 
     settings = demo.DemoSettings(**given(seeds=seeds, generations=generations))
-    with progress("ES and PAES") as advance:
+    with progress("ES, PAES, maximize") as advance:
         results = demo.run(settings, advance)
     result = demo.summary(results)
     data = demo.save(results, out / "demo.npz")

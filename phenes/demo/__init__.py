@@ -1,4 +1,4 @@
-"""`phenes demo`: ES against PAES where the place you aim at is not the place you hit.
+"""`phenes demo`: ES, PAES and `phenes.maximize` where what you hit is not what you aimed at.
 
 An assembly of parts, each aimed at a point of the plane and realised with Gaussian error. What a
 part is worth is the mixture of Gaussians of Frohlich et al. (2020, "Noisy-input entropy search"):
@@ -10,14 +10,21 @@ Both methods have the same random numbers, search law, population, weights (stan
 ranks would move the optimum of E f), metric and learning rates; only the estimator differs. The
 learning rates are those with which ES, not PAES, needs fewest evaluations. A wider search with
 rates of its own (spread 0.075, 3.6 / (1 + t/3)) saves ES another fifth, no more.
+
+`phenes.maximize`, the third contender, starts at the same place with the same spread, and tunes
+itself: the race shows what the paper's estimator gains, the contender what the product gains.
 """
 
 from phenes.demo.problem import assembly, landscape, optimum
-from phenes.demo.race import DemoSettings, Results, load, run, run_method, save
-from phenes.demo.scores import Score, Summary, finding, reached, regret, summary, table
+from phenes.demo.product import Answer
+from phenes.demo.race import Results, load, run, run_method, save
+from phenes.demo.scores import Product, Score, Summary, finding, reached, regret, summary, table
+from phenes.demo.settings import DemoSettings
 
 __all__ = [
+    "Answer",
     "DemoSettings",
+    "Product",
     "Results",
     "Score",
     "Summary",

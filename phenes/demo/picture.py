@@ -6,8 +6,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from phenes.demo.problem import landscape, optimum
-from phenes.demo.race import DemoSettings, Results
+from phenes.demo.product import NAME, answer_regret, curves
+from phenes.demo.race import Results
 from phenes.demo.scores import Summary, finding, regret
+from phenes.demo.settings import DemoSettings
 from phenes.plots import COLOURS, INK, STYLE, band
 
 
@@ -93,15 +95,18 @@ def _draw_regret(ax: Axes, results: Results, result: Summary) -> None:
     left, right = max(settings.popsize, result.budget / 150), 1.1 * result.budget
     for method, name in (("ES", "ES"), ("PAES", "PAES: phenotype-accelerated ES")):
         band(ax, evaluations, regret(results, method), method, name)
+    if results.answers:
+        _draw_product(ax, results)
     ax.set(xscale="log", yscale="log", xlim=(left, right), xlabel="evaluations")
     ax.set_title(f"Regret in E f: median and quartiles, {result.seeds} seeds")
-    ax.legend(loc="upper right", borderaxespad=0)
+    ax.legend(loc="upper right", borderaxespad=0, fontsize=9.5)
     _draw_level(
         ax,
         right,
         best - landscape(optimum(0.0)[0], settings.noise),
         "aiming at the nominal optimum",
         "right",
+        below=True,
     )
     _draw_level(
         ax, 1.05 * left, result.target, f"{100 * result.within:g} % of the robust optimum", "left"
@@ -120,6 +125,23 @@ def _draw_regret(ax: Axes, results: Results, result: Summary) -> None:
         )
 
 
-def _draw_level(ax: Axes, left: float, height: float, name: str, side: str) -> None:
+def _draw_product(ax: Axes, results: Results) -> None:
+    """Where `maximize` would have aimed on the way, and its verified answers."""
+    noise = results.settings.noise
+    evaluations, runs = curves(results.answers, noise)
+    count = f"{len(results.answers)} seeds"
+    band(ax, evaluations, runs, "product", f"{NAME}, {count} (\u25c6 verified answers)")
+    for each in results.answers:
+        ax.plot(
+            each.nfev, answer_regret(each, noise), "D", color=COLOURS["product"], markersize=4.5
+        )
+
+
+def _draw_level(
+    ax: Axes, left: float, height: float, name: str, side: str, below: bool = False
+) -> None:
     ax.axhline(height, color=INK, linestyle=":", linewidth=1)
-    ax.text(left, 1.05 * height, name, ha=side, va="bottom")
+    if below:
+        ax.text(left, height / 1.1, name, ha=side, va="top")
+    else:
+        ax.text(left, 1.05 * height, name, ha=side, va="bottom")

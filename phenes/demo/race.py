@@ -1,4 +1,4 @@
-"""The race: settings, both methods on the same keys, and the file of their results."""
+"""The race: both methods on the same keys, `maximize` beside them, and the file of results."""
 
 import dataclasses
 import json
@@ -13,8 +13,10 @@ import numpy as np
 import optax
 from jaxtyping import Array
 
-from phenes import _validate, estimators, inputs, loop, search, strategy, weightings
+from phenes import estimators, inputs, loop, search, strategy, weightings
 from phenes.demo.problem import assembly
+from phenes.demo.product import Answer, run_product
+from phenes.demo.settings import DemoSettings
 
 ESTIMATORS = {"ES": estimators.genotype, "PAES": estimators.phenotype}
 # seeds that run together: enough to keep the processor busy, few enough for a bar that moves
@@ -24,69 +26,28 @@ Progress = Callable[[int, int], Any]
 
 
 @dataclass(frozen=True)
-class DemoSettings:
-    """`starts`: where each part is aimed at first.
-
-    `within`: the regret to reach, as a share of the robust optimum.
-    """
-
-    seeds: int = 40
-    generations: int = 750
-    seed: int = 0
-    popsize: int = 40
-    noise: float = 0.1
-    spread: float = 0.05
-    learning_rate: float = 4.0
-    decay: float = 5.0  # the rate of generation t is learning_rate / (1 + t / decay)
-    starts: tuple[tuple[float, float], ...] = (
-        (0.44, 0.36),
-        (0.46, 0.13),
-        (0.08, 0.52),
-        (0.25, 0.44),
-        (0.46, 0.22),
-    )
-    within: float = 5e-4
-
-    def __post_init__(self):
-        for name in ("seeds", "generations", "popsize"):
-            _validate.count(name, getattr(self, name))
-        for name in ("noise", "spread", "learning_rate", "decay", "within"):
-            _validate.positive(name, getattr(self, name))
-
-    @property
-    def predicted_gain(self) -> float:
-        """Ratio of the gradient's variances near the optimum, ES over PAES: 1 + (C/S) / (1 + 4/d).
-
-        The gradient is that of the mean. Near the optimum f is quadratic and the standardised
-        weight is w = (d - r^2) / sqrt(2d), r^2 = |x - mean|^2 / (S + C). Squared weights and
-        distances are thus correlated, E[w^2 r^2] = (1 + 4/d) E[w^2] E[r^2]; if they were not, the
-        ratio would be 1 + C/S.
-        """
-        return 1 + (self.noise / self.spread) ** 2 / (1 + 4 / np.size(self.starts))
-
-    @property
-    def evaluations(self) -> np.ndarray:
-        """Number of evaluations after each generation."""
-        return self.popsize * np.arange(1, self.generations + 1)
-
-
-@dataclass(frozen=True)
 class Results:
-    """The mean of q after each generation, [seeds, generations, 2 parts], by method."""
+    """The mean of q after each generation, [seeds, generations, 2 parts], by method.
+
+    answers: the runs of `maximize`.
+    """
 
     settings: DemoSettings
     means: dict[str, np.ndarray]
+    answers: tuple[Answer, ...] = ()
 
 
 def run(settings: DemoSettings, progress: Progress = lambda done, total: None) -> Results:
-    """Both methods on the same keys."""
-    total = len(ESTIMATORS) * settings.seeds
+    """Both methods on the same keys, then `maximize`."""
+    both = len(ESTIMATORS) * settings.seeds
+    total = both + min(settings.product_seeds, settings.seeds)
     means = {}
     for k, method in enumerate(ESTIMATORS):
         means[method] = run_method(
             settings, method, lambda done, before=k * settings.seeds: progress(before + done, total)
         )
-    return Results(settings, means)
+    answers = run_product(settings, lambda done: progress(both + done, total))
+    return Results(settings, means, answers)
 
 
 def run_method(
@@ -141,6 +102,8 @@ def save(results: Results, path: Path) -> Path:
     """Writes results as arrays without pickled objects; `load` reads them back."""
     settings = np.array(json.dumps(dataclasses.asdict(results.settings)))
     arrays: dict[str, Any] = {"settings": settings, **results.means}
+    for k, answer in enumerate(results.answers):
+        arrays |= {f"answer{k}_{name}": value for name, value in answer._asdict().items()}
     np.savez_compressed(path, **arrays)
     return path
 
@@ -149,4 +112,9 @@ def load(path: Path) -> Results:
     with np.load(path, allow_pickle=False) as file:
         settings = json.loads(str(file["settings"]))
         settings["starts"] = tuple(map(tuple, settings["starts"]))
-        return Results(DemoSettings(**settings), {method: file[method] for method in ESTIMATORS})
+        answers = []
+        while f"answer{len(answers)}_x" in file:
+            own = [file[f"answer{len(answers)}_{name}"] for name in Answer._fields]
+            answers.append(Answer(*own[:3], float(own[3]), float(own[4]), int(own[5])))
+        means = {method: file[method] for method in ESTIMATORS}
+        return Results(DemoSettings(**settings), means, tuple(answers))

@@ -7,7 +7,9 @@ from jaxtyping import Float
 from rich.table import Table
 
 from phenes.demo.problem import assembly, optimum
-from phenes.demo.race import ESTIMATORS, DemoSettings, Results
+from phenes.demo.product import NAME, answer_regret, covered
+from phenes.demo.race import ESTIMATORS, Results
+from phenes.demo.settings import DemoSettings
 
 QUARTILES = (0.25, 0.5, 0.75)
 
@@ -40,6 +42,22 @@ class Score:
 
 
 @dataclass(frozen=True)
+class Product:
+    """What `maximize` made of it: quartiles of the regret of its answers, and their claims.
+
+    `covered`: answers whose E f is within two standard errors of the claim. `fun`, `fun_se`: the
+    claim of the first.
+    """
+
+    seeds: int
+    budget: int
+    regret: tuple[float, ...]
+    covered: int
+    fun: float
+    fun_se: float
+
+
+@dataclass(frozen=True)
 class Summary:
     """What the table and the title of the figure say.
 
@@ -55,6 +73,7 @@ class Summary:
     ratio_interval: tuple[float, float] | None  # 95 %, bootstrap over the seeds
     regret_ratio: float
     predicted_gain: float
+    product: Product | None = None
 
 
 def summary(results: Results) -> Summary:
@@ -72,6 +91,22 @@ def summary(results: Results) -> Summary:
         ratio_interval=_bootstrap(settings, curves, target),
         regret_ratio=scores["ES"].regret[1] / scores["PAES"].regret[1],
         predicted_gain=settings.predicted_gain,
+        product=_product(results),
+    )
+
+
+def _product(results: Results) -> Product | None:
+    if not results.answers:
+        return None
+    noise, first = results.settings.noise, results.answers[0]
+    regrets = [answer_regret(each, noise) for each in results.answers]
+    return Product(
+        seeds=len(results.answers),
+        budget=max(each.nfev for each in results.answers),
+        regret=tuple(map(float, np.quantile(regrets, QUARTILES))),
+        covered=sum(covered(each, noise) for each in results.answers),
+        fun=first.fun,
+        fun_se=first.fun_se,
     )
 
 
@@ -144,7 +179,19 @@ def table(result: Summary) -> Table:
         evaluations = ["never" if n is None else f"{n:,}" for n in score.evaluations]
         out.add_row(method, _spread([f"{1e4 * r:.2f}" for r in score.regret]), _spread(evaluations))
     out.add_row("ES / PAES", f"{result.regret_ratio:.1f}", _ratio_text(result))
+    if result.product is not None:
+        spread = _spread([f"{1e4 * r:.2f}" for r in result.product.regret])
+        out.add_row(NAME, spread, f"after {result.product.budget:,}")
+        out.caption += f" {_claim(result.product)}"
     return out
+
+
+def _claim(product: Product) -> str:
+    return (
+        f"{NAME} had {product.budget:,} evaluations and {product.seeds} seeds; its first answer"
+        f" claims E f = {product.fun:.4f} ± {product.fun_se:.4f}, and {product.covered} of"
+        f" {product.seeds} claims are within two standard errors of the truth."
+    )
 
 
 def _spread(values: list[str]) -> str:

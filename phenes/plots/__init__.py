@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 # Okabe and Ito's palette: told apart with every common kind of colour blindness, and in grey
-COLOURS = {"ES": "#D55E00", "PAES": "#0072B2"}
+COLOURS = {"ES": "#D55E00", "PAES": "#0072B2", "product": "#009E73"}
 INK = "#222222"
 
 STYLE: dict[Any, Any] = {
@@ -42,7 +42,7 @@ def band(ax: Axes, x: np.ndarray, runs: np.ndarray, method: str, label: str) -> 
     runs : array [seeds, n]
         One row for each run.
     method : str
-        "ES" or "PAES": the colour.
+        "ES", "PAES" or "product" (what users call): the colour.
     label : str
         Label in the legend.
     """

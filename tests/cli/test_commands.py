@@ -37,7 +37,8 @@ def test_demo_ends_with_json_and_leaves_table_picture_and_numbers(tmp_path):
     stored = demo.summary(demo.load(result["data"]))
     assert result["scores"] == json.loads(json.dumps(dataclasses.asdict(stored)["scores"]))
     assert demo.finding(stored) in " ".join(done.stdout.split())
-    assert "6/6" in done.stderr
+    assert (result["product"]["seeds"], result["product"]["budget"]) == (3, 40)
+    assert "9/9" in done.stderr
 
 
 def test_without_json_there_is_none(tmp_path, monkeypatch, capsys):
