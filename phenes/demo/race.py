@@ -2,7 +2,7 @@
 
 import dataclasses
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -114,7 +114,17 @@ def load(path: Path) -> Results:
         settings["starts"] = tuple(map(tuple, settings["starts"]))
         answers = []
         while f"answer{len(answers)}_x" in file:
-            own = [file[f"answer{len(answers)}_{name}"] for name in Answer._fields]
-            answers.append(Answer(*own[:3], float(own[3]), float(own[4]), int(own[5])))
+            answers.append(_answer(file, f"answer{len(answers)}_"))
         means = {method: file[method] for method in ESTIMATORS}
         return Results(DemoSettings(**settings), means, tuple(answers))
+
+
+def _answer(file: Mapping[str, np.ndarray], name: str) -> Answer:
+    return Answer(
+        file[name + "evaluations"],
+        file[name + "aims"],
+        file[name + "x"],
+        float(file[name + "fun"]),
+        float(file[name + "fun_se"]),
+        int(file[name + "nfev"]),
+    )
