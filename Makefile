@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test laws rl due golden check docs clean
+.PHONY: demo test laws rl runs lab pages due golden check docs clean
 
 demo: $(VENV)/.installed
 	$(BIN)/phenes demo
@@ -12,7 +12,7 @@ test: $(VENV)/.installed-dev
 	$(BIN)/pytest -n 2 --dist worksteal
 
 # a tier of tests/tiers.py, changed or not; `make due` runs those whose code changed, as CI does
-laws rl: $(VENV)/.installed-dev
+laws rl runs lab pages: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.tiers run $@
 
 due: $(VENV)/.installed-dev

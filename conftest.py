@@ -17,9 +17,14 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import jax
 import jaxtyping
 import pytest
+import threadpoolctl
 
 from tests.compiled import COMPILED, settings
 from tests.shapes import MODULES
+
+# a plugin of pytest imports NumPy before this file is read, whose BLAS has counted the cores by
+# then; two threads that wait for each other took seven times the CPU of one
+threadpoolctl.threadpool_limits(int(os.environ["OPENBLAS_NUM_THREADS"]), "blas")
 
 pytest_plugins = ["tests.tiers", "tests.reruns", "tests.costs"]
 

@@ -37,7 +37,16 @@ def as_users_have_it():
         jax.config.update(name, value)
 
 
-@pytest.mark.parametrize("page", blocks.pages(), ids=lambda page: str(page.relative_to(DOCS)))
+# pages whose runs take more than a few seconds
+LONG = {"adaptive", "choosing", "engineering", "parts/inputs", "running", "start", "tutorial"}
+
+
+def page_of(path):
+    name = str(path.relative_to(DOCS).with_suffix(""))
+    return pytest.param(path, id=name, marks=pytest.mark.tier("pages") if name in LONG else ())
+
+
+@pytest.mark.parametrize("page", map(page_of, blocks.pages()))
 def test_code_of_a_page(page, as_users_have_it, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     printed = {block.line: text for block, text in blocks.outputs(page)}

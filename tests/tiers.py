@@ -24,6 +24,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 STAMPS = Path("tests/passed")
+KINDS = (".py", ".json", ".md")
 CHOSEN = os.environ.get("PHENES_TIER")
 
 
@@ -55,12 +56,30 @@ MATHEMATICS = (
     "phenes/laws",
     "phenes/search",
 )
+RUNS = (
+    "phenes/_arrays.py",
+    "phenes/_random.py",
+    "phenes/_validate.py",
+    "phenes/adaptive",
+    "phenes/evidence",
+    "phenes/execution",
+    "phenes/gp",
+    "phenes/optimizer",
+    "phenes/space",
+    "phenes/store",
+)
 LOOP = ("phenes/strategy.py", "phenes/loop.py")
 TIERS = {
     # every pair of laws, a million individuals each
-    "laws": Tier(MATHEMATICS, whole="tests/laws"),
+    "laws": Tier((*MATHEMATICS, "phenes/contexts"), whole="tests/laws"),
     # learning to the end, estimators of trajectories in the mean, killed workers
     "rl": Tier((*MATHEMATICS, *LOOP, "phenes/execution", "phenes/rl")),
+    # searches to the end, over many seeds; workers and devices
+    "runs": Tier(RUNS),
+    # benches and contenders in full
+    "lab": Tier((*RUNS, *LOOP, "phenes/rl", "lab/phenes_lab")),
+    # the longer pages of the documentation, the examples, the scripts of the README
+    "pages": Tier(("phenes", "docs", "examples", "README.md")),
 }
 
 
@@ -69,7 +88,7 @@ def sources(name: str, root: Path = ROOT) -> list[Path]:
     tier = TIERS[name]
     homes = [root / path for path in tier.code + ((tier.whole,) if tier.whole else ())]
     files = [path for home in homes for path in ([home] if home.is_file() else home.rglob("*"))]
-    kept = {path for path in files if path.suffix in (".py", ".json")}
+    kept = {path for path in files if path.suffix in KINDS and "_build" not in path.parts}
     return sorted(path.relative_to(root) for path in kept | set(marked(name, root)))
 
 
@@ -85,7 +104,7 @@ def digest(name: str, root: Path = ROOT) -> str:
     whole = hashlib.sha256()
     for path in sources(name, root):
         text = (root / path).read_text()
-        code = text if path.suffix == ".json" else bare(text)
+        code = bare(text) if path.suffix == ".py" else text
         whole.update(f"{path.as_posix()}\0{code}\0".encode())
     return whole.hexdigest()
 

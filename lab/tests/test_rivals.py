@@ -18,13 +18,22 @@ needs_peers = pytest.mark.skipif(
 )
 
 
+SOME = ("phenes", "paes", "cmaes-x")  # in `make test`
+
+
 def sphere(x):
     return np.sum(x**2, axis=1)
 
 
 @needs_peers
 class TestContenders:
-    @pytest.mark.parametrize("name", CONTENDERS)
+    @pytest.mark.parametrize(
+        "name",
+        [
+            pytest.param(name, marks=() if name in SOME else pytest.mark.tier("lab"))
+            for name in CONTENDERS
+        ],
+    )
     def test_each_of_them_optimises(self, name):
         """The sphere in three dimensions: the gap to the optimum falls to a twentieth, for the
         paper's small steps it only falls.
@@ -41,6 +50,7 @@ class TestContenders:
         assert np.all(gap < (1.0 if name == "paes" else 0.05)), gap
         assert np.all(record["overhead"] > 0)
 
+    @pytest.mark.tier("lab")
     def test_the_same_seed_gives_the_same_run(self):
         settings = PeersSettings(seeds=1, budget=100, checkpoints=4, draws=64)
         for name in ("phenes", "cmaes-x", "evosax-snes"):

@@ -57,6 +57,7 @@ def test_a_bias_is_compensated():
     assert np.abs(search.mean + bias).max() < 1e-4
 
 
+@pytest.mark.tier("runs")
 def test_not_measured_inputs_are_averaged():
     """x unknown, f noisy at theta: the spread must not collapse, and the mean comes closer."""
     matrix, f = ellipsoid(5, 10)
@@ -91,13 +92,13 @@ def test_many_coordinates():
     assert sphere(search.mean[None])[0] < 150
 
 
-@pytest.fixture(scope="module")
-def random_problems():
-    """End over start of E f on 60 random problems, with mean and spread at the end.
+@pytest.fixture(scope="module", params=[12, pytest.param(60, marks=pytest.mark.tier("runs"))])
+def random_problems(request):
+    """End over start of E f on random problems, with mean and spread at the end.
 
     Random dimension, conditioning, noise (none, equal, diagonal, singular) and population.
     """
-    return [_random_problem(seed) for seed in range(60)]
+    return [_random_problem(seed) for seed in range(request.param)]
 
 
 def _random_problem(seed):

@@ -55,7 +55,13 @@ PROBLEMS = {
 }
 
 
-@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=() if name == "mixture" else pytest.mark.tier("runs"))
+        for name in PROBLEMS
+    ],
+)
 def test_the_robust_optimum_is_found(name):
     """10,000 evaluations from random starts in the box; the median regret of 5 seeds."""
     f, lower, upper, sigma, optimum, nodes, allowed = PROBLEMS[name]

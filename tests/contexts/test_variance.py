@@ -4,6 +4,7 @@ unbiased.
 
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 from phenes import contexts, estimators
 from phenes.batch import Batch
@@ -52,6 +53,7 @@ def context_index(c):
     return jnp.argmin(jnp.sum((small.ROWS[None] - c[:, None]) ** 2, axis=2), axis=1)
 
 
+@pytest.mark.tier("laws")
 def test_dirichlet_policy_by_simulation(key):
     """In the direction that looks worst on one half of the individuals, tested on the other half;
     and the means of genotype, information mix and exchangeable estimate are that of the phenotype,

@@ -235,6 +235,7 @@ class TestSurrogate:
         low, high = np.full(2, -3.0), np.full(2, 3.0)
         return Surrogate(fitted, make_region(np.zeros(2), np.full(2, 3.0), low, high))
 
+    @pytest.mark.tier("runs")
     def test_claims_are_covered_and_narrower(self):
         """60 runs of 50 rows and 6 draws: 2 se cover E f, and are a third of what they were."""
         rng, law = np.random.default_rng(3), law_at(np.array([0.4, -0.3]))
@@ -251,6 +252,7 @@ class TestSurrogate:
         assert np.mean(np.abs(z) > 2) <= 0.1
         assert np.median(ratio) < 1 / 3
 
+    @pytest.mark.tier("runs")
     def test_a_jump_is_not_explained_away(self):
         """Near a step that half of the draws cross the interval stays as wide as theirs."""
         rng, law = np.random.default_rng(4), law_at(np.zeros(2))

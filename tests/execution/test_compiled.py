@@ -20,7 +20,8 @@ def f(x):
 points = np.random.default_rng(1).normal(size=(13, 6))
 values = compiled(f, points[0])(points)
 law = phenes.inputs.LaplaceNoise(0.1)
-result = phenes.minimize(f, np.full(6, 1.0), 0.5, law, budget=120, seed=2, popsize=12)
+search = dict(budget=120, seed=2, popsize=12, engine="adaptive")
+result = phenes.minimize(f, np.full(6, 1.0), 0.5, law, **search)
 print(json.dumps([values.tolist(), result.x.tolist(), result.fun]))
 """
 
@@ -41,7 +42,7 @@ def alone():
     return values(1)
 
 
-@pytest.mark.parametrize("devices", [2, 8])
+@pytest.mark.parametrize("devices", [2, pytest.param(8, marks=pytest.mark.tier("runs"))])
 def test_the_devices_do_not_change_the_values(devices, alone):
     """Bit for bit: values of a population, and a whole run with random numbers of its own for each
     individual.

@@ -139,6 +139,7 @@ def test_no_scheduler_there(monkeypatch):
         Evaluate(sleeps, workers="dask://127.0.0.1:9")
 
 
+@pytest.mark.tier("runs")
 def test_a_policy_is_learnt_as_in_one_process(client):
     small = {
         "seed": 3,

@@ -44,6 +44,7 @@ def test_a_quadratic_is_known_after_a_few_rows_more_than_it_has_features(dim):
     assert search.noise_cost == pytest.approx(dim * NOISE**2, rel=0.1, abs=1e-3)
 
 
+@pytest.mark.tier("runs")
 def test_the_best_basin_is_found():
     """Three optima of equal f; E f is least in one of them for noise of 1. Three seeds."""
     lower, upper = np.array([-5.0, 0.0]), np.array([10.0, 15.0])
@@ -88,6 +89,7 @@ class TestBatches:
                 places.append(theta)
         assert len(places) >= 3
 
+    @pytest.mark.tier("runs")
     def test_a_batch_promises_no_more_than_its_points(self):
         """Rows that are nearly equal make a singular matrix: no promises may come of that."""
         lower, upper = np.array([-5.0, 0.0]), np.array([10.0, 15.0])
@@ -107,6 +109,7 @@ class TestBatches:
         assert search.evaluations == 11
         assert len(search._pending) == 1
 
+    @pytest.mark.tier("runs")
     def test_by_itself_it_asks_for_the_design_and_then_for_small_batches(self):
         search = make(3)
         assert search.popsize == len(search.ask()) == tuning.DESIGN[1] * 4
@@ -121,6 +124,7 @@ class TestFailures:
         """Everything beyond x_1 = 0.5 fails; the optimum is 0.2 before it."""
         return np.where(x[:, 0] > 0.5, np.nan, bowl(x))
 
+    @pytest.mark.tier("runs")
     def test_the_answer_keeps_away_from_a_wall(self):
         search = run(make(), self.wall, 60)
         belief = search._model.belief
@@ -131,6 +135,7 @@ class TestFailures:
         assert share < 0.1
         assert search.mean[0] > 0.05
 
+    @pytest.mark.tier("runs")
     def test_failures_anywhere_move_nothing(self):
         coin = np.random.default_rng(5)
 
@@ -147,6 +152,7 @@ class TestFailures:
         assert search.estimate[1] == np.inf
 
 
+@pytest.mark.tier("runs")
 def test_where_all_values_are_equal_it_looks_all_over():
     """A yield of zero nearly everywhere; three seeds."""
 
@@ -166,6 +172,7 @@ def test_constant_values_are_no_model():
 
 
 class TestWhatIsNotMeasured:
+    @pytest.mark.tier("runs")
     def test_some_coordinates(self):
         search = run(make(), bowl, 50, hide=0.3)
         assert search.mean == pytest.approx(np.full(2, 0.3), abs=0.1)
@@ -200,9 +207,9 @@ def test_better_knowledge_of_the_noise_changes_the_answer_and_not_the_rows():
 
 
 def test_the_same_seed_and_values_give_the_same_run():
-    one, two = (run(make(3), bowl, 30) for _ in range(2))
+    one, two = (run(make(3), bowl, 20) for _ in range(2))
     assert np.array_equal(one.mean, two.mean)
-    assert not np.array_equal(one.mean, run(make(3, seed=1), bowl, 30).mean)
+    assert not np.array_equal(one.mean, run(make(3, seed=1), bowl, 20).mean)
 
 
 def test_the_expected_gain_falls():
@@ -211,6 +218,7 @@ def test_the_expected_gain_falls():
     assert 0 <= run(search, bowl, 30).expected_gain() < before
 
 
+@pytest.mark.tier("runs")
 def test_a_law_that_is_not_gaussian_decides_by_its_draws():
     """Steep on one side, and draws that are skewed to that side: the answer keeps further away."""
 

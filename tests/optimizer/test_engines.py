@@ -64,6 +64,7 @@ def test_thirty_evaluations_solve_a_quadratic(noise):
     assert set(result.history["phase"]) <= {"design", "model"}
 
 
+@pytest.mark.tier("runs")
 def test_beside_the_evolution_strategy_with_as_many_evaluations():
     """Sines with noise, 40 evaluations, five seeds: E f by the grid, medians."""
     z = np.random.default_rng(9).standard_normal((2000, 2))
@@ -87,6 +88,7 @@ def test_beside_the_evolution_strategy_with_as_many_evaluations():
     assert median("gp") < median("adaptive")
 
 
+@pytest.mark.tier("runs")
 def test_a_killed_run_goes_on_and_ends_as_it_would_have(tmp_path):
     """Also with another budget, which would have had another engine."""
     path = tmp_path / "run.phenes"
@@ -98,6 +100,7 @@ def test_a_killed_run_goes_on_and_ends_as_it_would_have(tmp_path):
     assert resumed.nfev == 30
 
 
+@pytest.mark.tier("runs")
 def test_asynchronous_workers():
     result = phenes.minimize(
         bowl, np.ones(2), 0.5, 0.1, budget=24, workers=2, asynchronous=True, seed=0
@@ -106,6 +109,7 @@ def test_asynchronous_workers():
     assert bowl(result.x) < 0.01
 
 
+@pytest.mark.tier("runs")
 def test_a_lab_with_batches_that_learns_its_noise():
     world = np.random.default_rng(3)
     opt = phenes.Optimizer(np.ones(2), 0.5, "learn", popsize=8, budget=48, seed=0)
@@ -120,6 +124,7 @@ def test_a_lab_with_batches_that_learns_its_noise():
     assert opt.noise_std == pytest.approx([0.1, 0.1], rel=0.5)
 
 
+@pytest.mark.tier("runs")
 def test_a_law_that_is_not_gaussian():
     law = phenes.inputs.StudentTNoise(0.1, df=4.0)
     result = phenes.minimize(bowl, np.ones(2), 0.5, law, budget=30, seed=0)

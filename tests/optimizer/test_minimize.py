@@ -23,6 +23,7 @@ def sphere(x):
     return float(np.sum(np.asarray(x) ** 2))
 
 
+@pytest.mark.tier("runs")
 def test_the_script_of_the_readme():
     result = phenes.minimize(
         lambda x: np.sum(x**2),
@@ -111,13 +112,12 @@ def test_an_experiment_that_realises_x_itself():
 @pytest.mark.parametrize(
     "law",
     [
-        inputs.LaplaceNoise(0.1),
-        inputs.UniformNoise(0.2),
-        inputs.StudentTNoise(0.1, 5.0),
-        inputs.RoundingNoise(0.05),
-        np.diag([0.01, 0.04, 0.0]),
+        pytest.param(inputs.LaplaceNoise(0.1), id="Laplace"),
+        pytest.param(inputs.UniformNoise(0.2), id="uniform", marks=pytest.mark.tier("runs")),
+        pytest.param(inputs.StudentTNoise(0.1, 5.0), id="t", marks=pytest.mark.tier("runs")),
+        pytest.param(inputs.RoundingNoise(0.05), id="rounding", marks=pytest.mark.tier("runs")),
+        pytest.param(np.diag([0.01, 0.04, 0.0]), id="matrix"),
     ],
-    ids=["Laplace", "uniform", "t", "rounding", "matrix"],
 )
 def test_any_noise_law(law):
     result = phenes.minimize(lambda x: np.sum((x - 0.4) ** 2), X0, 0.5, law, budget=1500, seed=0)
@@ -234,6 +234,7 @@ print(result.nfev, repr(result.x.tolist()))
 
 @pytest.mark.few  # the program has it, too
 @pytest.mark.machine
+@pytest.mark.tier("runs")
 def test_a_killed_run_goes_on_where_it_was(tmp_path):
     path, command = tmp_path / "run.db", [sys.executable, "-c", PROGRAM, str(tmp_path / "run.db")]
     with subprocess.Popen(command) as process:

@@ -42,6 +42,7 @@ def drive(opt, rng=None, measure=lambda x: x):
     return opt.result
 
 
+@pytest.mark.tier("runs")
 def test_the_script_of_the_readme_ends_by_itself():
     opt = phenes.Optimizer(
         x0=np.zeros(10), sigma0=0.5, noise=phenes.inputs.GaussianNoise(0.1), popsize=20, seed=0
@@ -58,6 +59,7 @@ def test_the_script_of_the_readme_ends_by_itself():
     assert set(opt.stop()) <= {"budget", "converged"}
 
 
+@pytest.mark.tier("runs")
 def test_the_realised_inputs_are_worth_something():
     """Ten seeds each, 1000 evaluations: with x the regret is far below that without.
 
@@ -337,6 +339,7 @@ def test_any_order_of_calls(events, dim, seed, std):
     assert np.all(np.isfinite(opt.ask()))
 
 
+@pytest.mark.tier("runs")
 def test_declared_noise_that_is_not_measured_keeps_the_search_at_its_scale():
     """Only values are told; without that scale the search widens to the ends of the box.
 

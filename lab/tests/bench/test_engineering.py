@@ -46,6 +46,7 @@ def store(inline_module, tmp_path_factory):
         yield store
 
 
+@pytest.mark.tier("lab")
 def test_every_contender_has_its_seeds(store):
     results = load(store)
     assert {
@@ -72,6 +73,7 @@ def test_a_search_from_the_screened_design_needs_one():
     np.testing.assert_array_equal(path.points[0], FILTER.optimum)
 
 
+@pytest.mark.tier("lab")
 def test_designs_are_judged_by_the_same_fresh_builds(store):
     results = load(store)
     for problem in ("filter", "regulator"):
@@ -87,6 +89,7 @@ def test_designs_are_judged_by_the_same_fresh_builds(store):
         assert results.runs[problem]["best known"].mean[0] > nominal.mean[0]
 
 
+@pytest.mark.tier("lab")
 def test_table_summary_report_and_pictures(store):
     console = Console(width=200, record=True, file=io.StringIO())
     console.print(tables.table(load(store)))

@@ -23,6 +23,7 @@ def rows(inline_module):
     return rows
 
 
+@pytest.mark.tier("lab")
 def test_every_contender_on_every_problem(rows):
     assert [(row.problem, row.contender) for row in rows] == [
         (p.name, c) for p in ROBUST for c in CONTENDERS
@@ -33,6 +34,7 @@ def test_every_contender_on_every_problem(rows):
         assert min(row.low) > -1e-8  # nothing is better than the optimum
 
 
+@pytest.mark.tier("lab")
 def test_phenes_gets_close_to_the_optimum(rows):
     """After 400 evaluations of the easy one; the full figures are those of the command."""
     ours = next(
@@ -56,6 +58,7 @@ def test_regret_is_that_of_what_was_known(monkeypatch):
     assert points[2] != points[1]
 
 
+@pytest.mark.tier("lab")
 def test_json_and_table(rows):
     data = robust.as_json(rows)
     assert json.loads(json.dumps(data)) == data

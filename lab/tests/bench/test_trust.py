@@ -316,6 +316,7 @@ def test_from_end_to_end_on_the_command_line(tmp_path):
     assert (tmp_path / "trust.png").stat().st_size > 5000
 
 
+@pytest.mark.tier("lab")
 def test_a_small_one_holds_what_the_large_one_shows(tmp_path, inline):
     """48 runs on functions that jump, fail or are flat. Of 98 % that are covered, 43 or fewer has a
     chance of 1 in 300.

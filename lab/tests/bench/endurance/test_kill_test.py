@@ -18,6 +18,7 @@ from phenes_lab.bench.endurance.kill_test.tables import write
 
 @pytest.mark.machine
 @pytest.mark.few
+@pytest.mark.tier("lab")
 def test_a_run_survives(tmp_path):
     settings = KillTestSettings(kills=3, engines=("loky",), budget=60, pause=0.2)
     done = rounds.run(settings, tmp_path).results

@@ -8,6 +8,7 @@ from phenes_lab.bench.endurance import memory
 from tests.optimised import measured
 
 
+@pytest.mark.tier("lab")
 def test_a_short_run_is_measured_in_a_process_of_its_own():
     (row,) = memory.run(
         memory.MemorySettings(marks=(40, 80), kinds=("with a checkpoint",), dim=2, popsize=20)

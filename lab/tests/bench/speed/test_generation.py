@@ -41,6 +41,7 @@ def growth() -> list[GenerationRow]:
     return generation.scaling(dims=(500, 2000), full_dims=(50, 100), popsize=N, repeats=1)
 
 
+@pytest.mark.tier("lab")
 def test_every_contender_has_a_time_and_a_ratio(rows):
     assert len(rows) == 10
     for row in rows:
@@ -57,12 +58,14 @@ def test_every_piece_has_a_time():
     assert all(s > 0 for (s,) in seconds.values())
 
 
+@pytest.mark.tier("lab")
 def test_json_round_trips(rows, growth):
     data = generation.as_json(rows + growth)
     assert json.loads(json.dumps(data)) == data
     assert len(data["rows"]) == len(rows + growth)
 
 
+@pytest.mark.tier("lab")
 def test_table_shows_every_row(rows, growth):
     console = Console(width=200, record=True, file=io.StringIO())
     console.print(generation.table(rows + growth))
@@ -93,6 +96,7 @@ def test_a_missing_peer_is_a_row_that_says_so(monkeypatch):
 
 @pytest.mark.machine
 @pytest.mark.parametrize(("module", "name"), [("cma", "pycma"), ("cmaes", "cmaes")])
+@pytest.mark.tier("lab")
 def test_a_generation_costs_at_most_a_fifth_of_the_peers(module, name, rows):
     """N = 100, d = 40, float64, compiled loop; median of the ratios of interleaved rounds."""
     pytest.importorskip(module)
@@ -107,6 +111,7 @@ def test_memory_is_a_few_populations(q):
     assert compile_generation(setup).memory <= 6 * N * d * 8
 
 
+@pytest.mark.tier("lab")
 def test_work_grows_as_the_families_promise():
     """O(N d) for isotropic and diagonal search, O(N d^2) for full covariance as long as d is not
     far above N, in operations: what the clock says, with other work on the machine, is for `phenes
@@ -130,6 +135,7 @@ def test_work_grows_as_the_families_promise():
     )
 
 
+@pytest.mark.tier("lab")
 def test_memory_grows_as_the_families_promise(growth):
     memory = {(row.name, row.dim): row.memory for row in growth}
     assert memory["isotropic search", 2000] <= 4.8 * memory["isotropic search", 500]

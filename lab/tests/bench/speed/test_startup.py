@@ -19,6 +19,7 @@ def rows():
     return rows
 
 
+@pytest.mark.tier("lab")
 def test_the_start_is_measured_with_import_and_apart(rows):
     imported, first, both, second, whole = (row.seconds for row in rows if row.section == "start")
     assert both == pytest.approx(imported + first)
@@ -27,6 +28,7 @@ def test_the_start_is_measured_with_import_and_apart(rows):
     assert any("600 evaluations" in row.name for row in rows)
 
 
+@pytest.mark.tier("lab")
 def test_ask_and_tell_are_ratios_to_phenes(rows):
     pytest.importorskip("cma")
     pytest.importorskip("cmaes")
@@ -36,6 +38,7 @@ def test_ask_and_tell_are_ratios_to_phenes(rows):
     assert all(row.ratio == 1 for row in timed if row.name == "phenes")
 
 
+@pytest.mark.tier("lab")
 def test_json_and_table(rows):
     data = startup.as_json(rows)
     assert json.loads(json.dumps(data)) == data

@@ -12,6 +12,7 @@ from tests.optimised import measured
 
 
 @pytest.mark.machine
+@pytest.mark.tier("lab")
 def test_compiled_steps_are_many_times_as_fast_as_gymnasium():
     """In one run, the fastest of several of both. `phenes bench steps` shows over 50 on a calm
     machine; here others may be at work.
