@@ -21,7 +21,7 @@ EXAMPLES = ROOT / "examples"
 SCRIPTS = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)
 
 # the others have a tier; tests/test_packaging.py runs the first script of the README
-SHORT = ("readme_1", "readme_2", "lab", "tolerances", "own_law")
+SHORT = ("readme_1", "readme_2")
 
 
 @pytest.fixture(scope="module")
@@ -100,6 +100,7 @@ def test_reinforcement_learning_of_the_readme(numbers):
     assert mean > 475
 
 
+@pytest.mark.tier("pages")
 def test_lab(numbers):
     *batches, aim, (value, error, *_), _, (evaluations, *_), _, _, _ = numbers("lab")
     assert [line[0] for line in batches] == list(range(12, int(evaluations) + 1, 12))
@@ -111,6 +112,7 @@ def test_lab(numbers):
     assert error < 0.03
 
 
+@pytest.mark.tier("pages")
 def test_tolerances(numbers):
     (sharp, _, poor), (broad, _, good) = numbers("tolerances")
     assert abs(sharp - 2) < 0.01
@@ -126,6 +128,7 @@ def test_seeds(numbers):
     assert es < 0.5
 
 
+@pytest.mark.tier("pages")
 def test_own_law(numbers):
     (aim_es, spread_es), (aim, spread) = numbers("own_law")
     assert spread < spread_es / 2
