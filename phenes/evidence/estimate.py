@@ -99,6 +99,19 @@ def fresh_weights(seen: Observations, law: Law) -> FloatArray:
     return seen.at(law.theta).astype(float)
 
 
+def shifted_weights(seen: Observations, law: Law, drawn: FloatArray) -> FloatArray:
+    """Weights of the draws at another theta, `drawn` [d], for this law; not normalised.
+
+    p(x | theta) / p(x | drawn), with the law there taken to be the same but for its place.
+    """
+    weights = fresh_weights(seen, law)
+    own = seen.at(drawn)
+    z = law.z(seen.point[own])
+    away = law.z(drawn + (law.centre - law.theta))
+    weights[own] = np.exp(0.5 * np.sum((z - away) ** 2 - z**2, axis=1))
+    return weights
+
+
 def balance_weights(seen: Observations, law: Law) -> FloatArray:
     """Importance weights of the rows nearest in theta, by the balance heuristic.
 

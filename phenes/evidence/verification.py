@@ -30,6 +30,9 @@ RIVALS = 3
 IMPROVING = 0.4
 LEAST_DRAWS = 5  # draws that an answer needs to be called verified
 MOST_FAILING = 0.5  # share of the draws at an answer that may fail
+# errors of a model by which it must know the start to be worse; with one, 1 of 53 answers on yields
+# and other steps was worse than the start
+MODEL_ERRORS = 2.0
 ONE_SIDED = 0.8413  # probability below one standard deviation of a normal
 
 
@@ -68,6 +71,9 @@ class Verification(_Spending):
         (leader, entrants) -> other theta that may be better than the leader, best first.
     improve : callable
         theta -> what the search proposes by now, if that is better; None if not.
+    modelled : callable
+        () -> `Estimate` of E f at the start by the model of the search, None if it has none. One
+        draw at the start says little of it; a model of all rows says more.
     others : list of ndarray, shape (d,)
         Other answers that the search had to offer.
     spent, entrants, wanted, at_start, feared : int, list, tuple, int, float
@@ -81,6 +87,7 @@ class Verification(_Spending):
     evidence: Callable[[FloatArray], Estimate]
     rivals: Callable[[Estimate, list[FloatArray]], list[FloatArray]]
     improve: Callable[[FloatArray], FloatArray | None] = lambda theta: None
+    modelled: Callable[[], Estimate | None] = lambda: None
     others: list[FloatArray] = field(default_factory=list[FloatArray])
     spent: int = 0
     entrants: list[FloatArray] = field(default_factory=list[FloatArray])
@@ -169,7 +176,9 @@ class Verification(_Spending):
 
     def _start_may_tell(self, leader: Estimate, start: Estimate) -> bool:
         """Whether the start is the one whose E f is not known well enough to be beaten."""
-        if surely_beats(leader, start) or self.at_start + ROUND_LEAST > START_SHARE * self.reserve:
+        if self.at_start + ROUND_LEAST > START_SHARE * self.reserve:
+            return False
+        if surely_beats(leader, start) or expected_to_beat(leader, self.modelled()):
             return False
         if leader.draws + self.left - ROUND_LEAST < LEAST_DRAWS:  # the claim needs them
             return False
@@ -260,15 +269,43 @@ def beats(a: Estimate, b: Estimate) -> bool:
     return surely_beats(a, b) or (known and a.fun + a.unseen < b.fun + b.unseen)
 
 
-def decide(known: list[Estimate], start: Estimate) -> Estimate:
+def expected_to_beat(a: Estimate, modelled: Estimate | None) -> bool:
+    """Whether a beats the start as the model of the search knows it, by two errors of the model.
+
+    Where f jumps, models are too sure of themselves: what may be hoped for at the start counts as
+    well. Not where evaluations at a failed: what that costs is nothing that a model knows.
+    """
+    if modelled is None or a.failed or not np.isfinite(a.fun):
+        return False
+    error = math.hypot(_blur(a, modelled), MODEL_ERRORS * modelled.error)
+    return a.fun + a.unseen + error < modelled.fun - modelled.hoped
+
+
+def decide(known: list[Estimate], start: Estimate, modelled: Estimate | None = None) -> Estimate:
     """The candidate with the lowest upper bound among those that beat the start.
 
     Candidates must also fail in at most half of their draws, and have at least half as many draws
-    as any other. known: what the search proposed last comes first.
+    as any other. known: what the search proposed last comes first. modelled: the start by the model
+    of the search.
     """
     works = [each for each in known if each.share <= MOST_FAILING]
     most = max((each.draws for each in works), default=0)
     able = [
-        each for each in works if each.draws >= max(most / 2, LEAST_EACH) and beats(each, start)
+        each
+        for each in works
+        if each.draws >= max(most / 2, LEAST_EACH)
+        and (beats(each, start) or expected_to_beat(each, modelled))
     ]
     return _leader(able, lambda each: each.upper) if able else start
+
+
+def carries(chosen: Estimate, here: Estimate) -> bool:
+    """Whether the draws at the chosen place speak for a better one nearby.
+
+    The last draws teach the search, too. Where they are few it knows a better place after them, of
+    which they say nearly as much. Its evidence must be better, surprises included, and worth as
+    many draws as any answer needs; draws that failed stay where they were made.
+    """
+    few = LEAST_DRAWS <= chosen.draws <= WELL_KNOWN and not chosen.failed
+    better = here.fun + here.unseen < chosen.fun + chosen.unseen
+    return bool(few and here.effective >= LEAST_DRAWS and better)

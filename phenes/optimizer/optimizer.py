@@ -36,7 +36,7 @@ from phenes.optimizer.result import Result
 from phenes.optimizer.setup import encode_told, make_setup
 from phenes.optimizer.shown import Shown
 from phenes.optimizer.slices import View, draw
-from phenes.optimizer.trust import Trust
+from phenes.optimizer.trust import ANSWER, Trust
 from phenes.optimizer.verdict import Facts, answer
 
 if TYPE_CHECKING:
@@ -206,6 +206,7 @@ class Optimizer(Campaign):
             self._estimate,
             self._surrogate,
             self._better_than,
+            lambda theta: self._search.predict(theta),
         )
         self._ending = Ending(self._search, self._trust, self._progress, self._wishes)
 
@@ -442,7 +443,7 @@ class Optimizer(Campaign):
         return self._named(theta)
 
     def _place(self, theta: FloatArray) -> None:
-        self._trust.place("answer", theta)
+        self._trust.place(ANSWER, theta)
 
     def stop(self) -> dict[str, Any]:
         """Reasons to stop, by name.

@@ -100,8 +100,9 @@ class Result:
     Attributes
     ----------
     x : ndarray, shape (d,), or Point
-        The recommended theta, on the evidence of evaluations made there; without noise the best
-        point that was evaluated. In a space by name: `result.x["width"]`.
+        The recommended theta, on the evidence of evaluations made there; where these are at most
+        8, as with 30 evaluations, within a standard deviation of the noise of it. Without noise
+        the best point that was evaluated. In a space by name: `result.x["width"]`.
     fun : float
         Estimate of E f at x.
     fun_se : float
@@ -118,7 +119,7 @@ class Result:
     message : str
         Why the run ended, and what is not trusted.
     verified : int
-        Evaluations at x that gave a value, on which the claim rests.
+        Evaluations at x that gave a value, on which the claim rests; or beside it, see `x`.
     failing : Failing
         How often evaluations at x failed.
     best : Best or None

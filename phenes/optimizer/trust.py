@@ -4,6 +4,7 @@ Observations, the verification at the end of the budget, and the claim.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,10 +12,23 @@ import numpy as np
 from phenes._validate import FloatArray
 from phenes.evidence import Estimate, Law, Observations, Verification
 from phenes.evidence.control import Surrogate
-from phenes.evidence.estimate import balance_weights, estimate, fresh_weights, nothing
+from phenes.evidence.estimate import (
+    balance_weights,
+    estimate,
+    fresh_weights,
+    nothing,
+    shifted_weights,
+)
 from phenes.evidence.law import gaussian_law, sampled_law
 from phenes.evidence.ranking import rank
-from phenes.evidence.verification import RIVALS, TRIAL, Repeats, decide, surely_beats
+from phenes.evidence.verification import (
+    RIVALS,
+    TRIAL,
+    Repeats,
+    carries,
+    decide,
+    surely_beats,
+)
 
 SHARE = 0.1  # share of the budget that is reserved for the verification
 LEAST_RESERVE, MOST_RESERVE = 8, 1000  # evaluations
@@ -29,6 +43,7 @@ BEST_POINTS, PATH_POINTS = 100, 200
 # the evolution strategy knows its mean better
 MOST_FOR_OPINION = 5000
 APART = 1.0  # least distance of rivals, in standard deviations of the noise
+ANSWER = "answer"  # role of a place that the user wants verified, or that an answer moved to
 
 
 class GaussianAt(NamedTuple):
@@ -42,12 +57,14 @@ class GaussianAt(NamedTuple):
 class Claim(NamedTuple):
     """What is claimed, at estimate.theta; start: the same at x0.
 
-    exact: f is known to be the same whenever x is.
+    drawn [d]: where the draws were made that it rests on, at estimate.theta or near it. exact: f is
+    known to be the same whenever x is.
     """
 
     estimate: Estimate
     start: Estimate
     candidates: tuple[tuple[str, Estimate], ...]
+    drawn: FloatArray
     exact: bool
 
 
@@ -57,6 +74,7 @@ class Trust:
     law_of(theta): moments or draws [n, d] of x around theta. scale(): units of coordinates without
     noise, [d]. model(): E f at the mean of the search and its error, by its own model. surrogate():
     that model, if it explains values anywhere. better(theta): what the search proposes instead.
+    predict(theta): E f at rows [n, d] by the model of the search, and its error.
     """
 
     def __init__(
@@ -69,11 +87,12 @@ class Trust:
         model: Callable[[], tuple[float, float]],
         surrogate: Callable[[], Surrogate | None],
         better: Callable[[FloatArray], FloatArray | None],
+        predict: Callable[[FloatArray], tuple[FloatArray, FloatArray]],
     ):
         self.x0, self.noiseless, self.early = x0, noiseless, early
         self.seen = Observations(x0.size)
         self.law_of, self.scale, self.model = law_of, scale, model
-        self._surrogate, self._better = surrogate, better
+        self._surrogate, self._better, self._predict = surrogate, better, predict
         self.modelled = x0  # what `model` was of when the verification began
         self.opinions = False  # may a model of the rows be asked for another answer?
         self._opinion: Surrogate | None = None
@@ -217,7 +236,14 @@ class Trust:
                 return self._rivals(leader, entrants, path, inside)
 
             self.verification = Verification(
-                self.x0, first, reserve, self.evidence, rivals, self._improve, others
+                self.x0,
+                first,
+                reserve,
+                self.evidence,
+                rivals,
+                self._improve,
+                self._modelled_start,
+                others,
             )
             for other in others:
                 self.place("proposal", other)
@@ -229,6 +255,14 @@ class Trust:
         if found is not None:
             self.place("proposal", found)
         return found
+
+    def _modelled_start(self) -> Estimate | None:
+        """E f at the start by the model of the search, where that explains values anywhere."""
+        if not self.control or self._surrogate() is None:
+            return None
+        fun, se = (float(each[0]) for each in self._predict(self.x0[None]))
+        hoped = self.evidence(self.x0).hoped
+        return Estimate(self.x0, fun, se, se, 0.0, 0.0, 0, 0, np.inf, hoped, control="model")
 
     def _proposals(self, mean: FloatArray) -> tuple[FloatArray, list[FloatArray]]:
         """What is verified first, and what else: the mean of the search, and a second opinion."""
@@ -311,14 +345,18 @@ class Trust:
     def _weigh(self, mean: FloatArray) -> Claim:
         start = self.evidence(self.x0)
         known = [(role, self.evidence(theta)) for role, theta in self.places]
-        last = self.verification.proposal if self.verification is not None else mean
+        last = self._last_verified(mean)
         drawn = sorted(
             (each for _, each in known if each.draws),
             key=lambda each: not np.array_equal(each.theta, last),
         )
         if drawn:
-            answer = decide(drawn, start)
-            answer = self.claim(answer.theta) if answer.draws >= TRIAL else answer
+            chosen = decide(drawn, start, self._modelled_start())
+            answer = self._moved(chosen, mean)
+            if answer is not None:
+                known.append((ANSWER, answer))
+                return Claim(answer, start, (("start", start), *known), chosen.theta, False)
+            answer = self.claim(chosen.theta) if chosen.draws >= TRIAL else chosen
         else:
             here = self.evidence(mean)
             # too few rows nearby: fall back on the model of the search
@@ -329,7 +367,28 @@ class Trust:
                 )
             known.append(("mean", here))
             answer = start if surely_beats(start, here) else here
-        return Claim(answer, start, (("start", start), *known), False)
+        return Claim(answer, start, (("start", start), *known), answer.theta, False)
+
+    def _last_verified(self, mean: FloatArray) -> FloatArray:
+        """What was verified last: where the user wanted it, else the proposal of the search."""
+        wanted = [theta for role, theta in self.places if role == ANSWER]
+        if wanted:
+            return wanted[-1]
+        return mean if self.verification is None else self.verification.proposal
+
+    def _moved(self, chosen: Estimate, mean: FloatArray) -> Estimate | None:
+        """E f at what the search proposes after the last draws, if that is the better answer."""
+        last = None if self.verification is None else self.verification.proposal
+        if last is None or not np.array_equal(chosen.theta, last) or np.array_equal(mean, last):
+            return None
+        law = self.law(last)
+        near = bool(np.linalg.norm(law.z(mean) - law.z(last)) <= APART)
+        if not near or not self.control or self._surrogate() is None:
+            return None
+        if not carries(chosen, self.evidence(mean)):
+            return None
+        claimed = self._estimated(mean, lambda seen, law: shifted_weights(seen, law, last))
+        return replace(claimed, draws=chosen.draws) if claimed.effective >= TRIAL else None
 
     def _exactly(self, mean: FloatArray) -> Claim:
         def known(theta: FloatArray) -> Estimate:
@@ -352,4 +411,10 @@ class Trust:
 
         best = self.best
         answer = known(self.seen.theta[best].copy()) if best >= 0 else nothing(mean)
-        return Claim(answer, known(self.x0), (("start", known(self.x0)), ("best", answer)), True)
+        return Claim(
+            answer,
+            known(self.x0),
+            (("start", known(self.x0)), ("best", answer)),
+            answer.theta,
+            True,
+        )

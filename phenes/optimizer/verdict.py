@@ -57,7 +57,7 @@ class Facts(NamedTuple):
 def answer(facts: Facts) -> Result:
     """The result, as minimised."""
     claim, known = facts.claim, facts.claim.estimate
-    own = facts.seen.f[facts.seen.at(known.theta)]
+    own = facts.seen.f[facts.seen.at(claim.drawn)]
     finite = own[np.isfinite(own)]
     doubts, notes = _doubts(facts), _notes(facts)
     fun_se = np.inf if facts.seen.flat and not claim.exact else known.se
@@ -222,7 +222,7 @@ def _notes(facts: Facts) -> list[str]:
     ):
         return []
     off = abs(fun - known.fun)
-    own = facts.seen.f[facts.seen.at(known.theta)]
+    own = facts.seen.f[facts.seen.at(claim.drawn)]
     if (
         np.array_equal(known.theta, facts.modelled)
         and off > CONTRADICTED * np.hypot(se, known.se)

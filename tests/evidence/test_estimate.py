@@ -5,7 +5,12 @@ errors.
 import numpy as np
 import pytest
 
-from phenes.evidence.estimate import balance_weights, estimate, fresh_weights
+from phenes.evidence.estimate import (
+    balance_weights,
+    estimate,
+    fresh_weights,
+    shifted_weights,
+)
 from phenes.evidence.law import gaussian_law, sampled_law
 from phenes.evidence.observations import Observations
 from phenes.gp.fit import choose
@@ -69,6 +74,22 @@ def test_weights_of_draws_elsewhere_recover_the_mean():
         seen = seen_by(rng, 2, 300, 0)
         found.append(float(balance_weights(seen, law) @ seen.f))  # not normalised: exactly unbiased
     assert abs(np.mean(found) - truth(law.theta)) < 4 * np.std(found) / np.sqrt(len(found))
+
+
+def test_weights_of_draws_beside_theta_recover_the_mean():
+    """E[w] = 1 and E[w f] = E f at theta, of the draws at the other place alone."""
+    drawn, bias = np.array([0.3, -0.1]), np.array([0.05, 0.2])
+    theta = drawn + STD * np.array([0.5, -0.6])
+    law = gaussian_law(theta, bias, np.full(2, STD**2), scale=np.ones(2))
+    seen = seen_by(np.random.default_rng(3), 2, 50, 0)
+    x = drawn + bias + STD * np.random.default_rng(4).standard_normal((40_000, 2))
+    seen.add(np.tile(drawn, (len(x), 1)), x, x, quartic(x))
+    weights = shifted_weights(seen, law, drawn)
+    assert not weights[:50].any()
+    own = weights[50:]
+    for values, expected in ((own, 1.0), (own * quartic(x), truth(theta + bias))):
+        assert abs(values.mean() - expected) < 4 * values.std() / np.sqrt(len(x))
+    np.testing.assert_allclose(shifted_weights(seen, law_at(drawn), drawn)[50:], 1.0)
 
 
 def test_draws_at_theta_bound_the_weights():

@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 
 from phenes.evidence.estimate import Estimate
-from phenes.evidence.verification import Repeats, Verification, decide, surely_beats
+from phenes.evidence.verification import (
+    Repeats,
+    Verification,
+    carries,
+    decide,
+    expected_to_beat,
+    surely_beats,
+)
 
 START, PROPOSAL, RIVAL = np.zeros(2), np.ones(2), np.full(2, 2.0)
 
@@ -24,13 +31,14 @@ class World:
         key = float(theta[0])
         return known(theta, self.values[key], max(self.draws[key], 1))
 
-    def run(self, reserve, batch=4):
+    def run(self, reserve, batch=4, **options):
         v = Verification(
             START,
             PROPOSAL,
             reserve,
             self.evidence,
             lambda leader, entrants: [r for r in self.others if not any(r is e for e in entrants)],
+            **options,
         )
         while not v.done:
             theta = v.ask(min(batch, v.left))
@@ -165,3 +173,58 @@ class TestImprovement:
         draws, v = self.run(8, [None, RIVAL])  # after 2 draws nothing, after 4 too late
         assert draws == {0.0: 0, 1.0: 8, 2.0: 0}
         assert v.proposal is PROPOSAL
+
+
+class TestStartByTheModel:
+    """One draw at the start may be lucky; the model of the search knows all rows."""
+
+    LUCKY = Estimate(START, 0.6, np.inf, np.inf, 0.0, 1, 1, 0, np.inf)
+
+    def test_it_decides_where_a_single_draw_says_nothing(self):
+        proposal = known(PROPOSAL, 0.5, 8, spread=0.6)
+        assert decide([proposal], self.LUCKY).theta is START
+        assert decide([proposal], self.LUCKY, known(START, 2.0, 30)).theta is PROPOSAL
+
+    def test_draws_that_contradict_the_model_count_for_more(self):
+        modelled = known(START, 2.0, 30)
+        worse = known(PROPOSAL, 1.9, 8, spread=0.6)
+        feared = known(PROPOSAL, 0.5, 8, spread=0.6, unseen=1.5)
+        failed = Estimate(PROPOSAL, 0.5, 0.1, 0.1, 0.0, 8, 8, 1, 0.6)
+        for each in (worse, feared, failed):
+            assert not expected_to_beat(each, modelled)
+            assert decide([each], self.LUCKY, modelled).theta is START
+
+    def test_a_model_that_is_not_sure_decides_nothing(self):
+        unsure = known(START, 2.0, 30, spread=10.0)
+        assert not expected_to_beat(known(PROPOSAL, 0.5, 8), unsure)
+        assert not expected_to_beat(known(PROPOSAL, 0.5, 8), None)
+
+    @pytest.mark.parametrize(("fun", "drawn"), [(2.0, False), (1.0, True)])
+    def test_no_draws_go_to_a_start_that_it_knows_to_be_worse(self, fun, drawn):
+        world = World({0.0: 1.0, 1.0: 1.0})
+        world.run(40, modelled=lambda: known(START, fun, 30))
+        assert (world.draws[0.0] > 0) == drawn
+
+
+class TestCarries:
+    """The answer moves to where the search would have it after the last draws."""
+
+    CHOSEN = known(PROPOSAL, 0.5, 8)
+
+    def test_to_a_better_place_of_which_enough_is_known(self):
+        assert carries(self.CHOSEN, known(RIVAL, 0.4, 6))
+
+    @pytest.mark.parametrize(
+        ("chosen", "here"),
+        [
+            (known(PROPOSAL, 0.5, 8), known(RIVAL, 0.5, 8)),
+            (known(PROPOSAL, 0.5, 8), known(RIVAL, 0.4, 8, unseen=0.2)),
+            (known(PROPOSAL, 0.5, 8), known(RIVAL, 0.4, 4)),
+            (known(PROPOSAL, 0.5, 4), known(RIVAL, 0.4, 8)),
+            (known(PROPOSAL, 0.5, 9), known(RIVAL, 0.4, 8)),
+            (Estimate(PROPOSAL, 0.5, 0.1, 0.1, 0.0, 8, 8, 1, 0.1), known(RIVAL, 0.4, 8)),
+        ],
+        ids=["no better", "feared", "not known", "hardly drawn", "well drawn", "failed"],
+    )
+    def test_else_it_stays(self, chosen, here):
+        assert not carries(chosen, here)

@@ -346,6 +346,67 @@ class TestResult:
         assert result["interval"] == result.interval
 
 
+def valleys(x):
+    """Three valleys of Branin's kind, for rows."""
+    a, b = x[:, 0], x[:, 1]
+    return (b - 0.129 * a**2 + 1.59 * a - 6) ** 2 + 9.6 * np.cos(a) + 10
+
+
+class TestFewDraws:
+    """With 30 evaluations the model of the search has its say."""
+
+    @staticmethod
+    def campaign(seed):
+        """A run on the valleys under unit noise, and what tells it more rows."""
+        rng = np.random.default_rng(seed)
+        options = {"bounds": [(-5, 10), (0, 15)], "budget": 30, "seed": seed, "engine": "gp"}
+        opt = phenes.Optimizer([0.0, 10.0], 3.75, 1.0, **options)
+
+        def tell(theta):
+            x = theta + rng.standard_normal(theta.shape)
+            opt.tell(theta, valleys(x), realised=x)
+
+        while not opt.stop():
+            tell(opt.ask())
+        return opt, tell
+
+    @staticmethod
+    def expected(theta):
+        """E f by Gauss and Hermite."""
+        node, weight = np.polynomial.hermite_e.hermegauss(24)
+        z = np.stack(np.meshgrid(node, node), -1).reshape(-1, 2)
+        return float(valleys(theta + z) @ np.outer(weight, weight).ravel()) / (2 * np.pi)
+
+    @pytest.mark.parametrize("seed", [2, 3])
+    def test_the_answer_moves_with_the_last_draws_and_stays_beside_them(self, seed):
+        opt, tell = self.campaign(seed)
+        result = opt.result
+        theta, draws = np.unique(result.evaluations.theta, axis=0, return_counts=True)
+        at = theta[np.argmax(draws)]
+        assert 0 < np.linalg.norm(result.x - at) <= 1  # in standard deviations of the noise
+        assert 5 <= draws.max() == result.verified <= 8
+        assert result.success
+        assert result.candidates[-1].role == "answer"
+        assert abs(result.fun - self.expected(result.x)) <= 2 * result.fun_se
+        assert self.expected(result.x) < self.expected(at)
+        # more draws there stay with it
+        tell(opt.verify(5))
+        np.testing.assert_array_equal(opt.result.x, result.x)
+        assert opt.result.verified == 5
+
+    @pytest.mark.parametrize("seed", [0, 1])
+    def test_a_start_that_the_model_knows_to_be_worse_is_not_returned(self, seed):
+        """Of a start far from all other points evaluations say one value only."""
+
+        def wells(x):
+            return 0.5 * np.sum(x**4 - 16 * x**2 + 5 * x)
+
+        x0 = np.random.default_rng([seed, 99]).uniform(-5, 5, 5)
+        options = {"bounds": [(-5, 5)] * 5, "budget": 30, "seed": seed, "engine": "gp"}
+        result = phenes.minimize(wells, x0, 2.5, 0.3, **options)
+        assert wells(result.x) < wells(x0) - 20
+
+
 class TestAskAndTell:
     @pytest.mark.parametrize(
         ("budget", "popsize"), [(35, 7), (100, 7), (50, 20), (61, None), (9, 4)]
