@@ -9,7 +9,7 @@ demo: $(VENV)/.installed
 	$(BIN)/phenes demo
 
 test: $(VENV)/.installed-dev
-	$(BIN)/pytest -n 2 --dist worksteal
+	$(BIN)/pytest -n 2 --dist loadfile
 
 # a tier of tests/tiers.py, changed or not; `make due` runs those whose code changed, as CI does
 laws rl runs lab pages: $(VENV)/.installed-dev

@@ -17,7 +17,7 @@ from tests import tiers
 
 SIGMAS = 5.0  # several thousand comparisons are made: one in 1.7 million falls outside by chance
 CHUNK = 1000  # individuals
-# `make laws`: every pair, and a million individuals each
+# `make laws`: every pair, and up to a million individuals each (pairs.chunks)
 WHOLE = tiers.CHOSEN == "laws"
 CHUNKS = 1000 if WHOLE else 50
 MANY = max(CHUNKS, 200)  # enough to see a wrong formula fail

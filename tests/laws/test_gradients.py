@@ -160,7 +160,7 @@ def mixes(pair):
     "pair", pairs.in_the_mean(pairs.REAL_PAIRS + pairs.NO_MARGINAL_PAIRS), ids=repr
 )
 def test_every_unbiased_estimator(pair, key):
-    check(applicable(pair), pair, key)
+    check(applicable(pair), pair, key, chunks=pairs.chunks(pair))
 
 
 @pytest.mark.parametrize("pair", pairs.in_the_mean(pairs.GAUSSIAN_PAIRS), ids=repr)
@@ -170,7 +170,7 @@ def test_mirrored_pairs(pair, key):
         f.__name__: f
         for f in (estimators.mirrored, estimators.mirrored_phenotype, estimators.phenotype)
     }
-    check(named, pair, key, mirrored=True)
+    check(named, pair, key, mirrored=True, chunks=pairs.chunks(pair))
 
 
 def test_biased_linear_is_exact_for_gaussians_and_biased_elsewhere(key):
@@ -267,4 +267,5 @@ def test_every_unbiased_estimator_of_counts(pair, key):
         )
 
     expected = np.asarray(discrete_gradient(pair, discrete_value))
-    assert_within(over_chunks(chunk, key), np.broadcast_to(expected, (len(named), expected.size)))
+    found = over_chunks(chunk, key, pairs.chunks(pair))
+    assert_within(found, np.broadcast_to(expected, (len(named), expected.size)))

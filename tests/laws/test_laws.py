@@ -137,7 +137,7 @@ def test_laws_in_the_mean(pair, key):
         theta = jax.vmap(p.posterior(q, x).sample)(jax.random.split(key, CHUNK // 4))
         return flat(estimators.genotype(p, q, Batch(theta=theta), jnp.ones(CHUNK // 4)))
 
-    values = chunks_of(chunk, key)
+    values = chunks_of(chunk, key, pairs.chunks(pair))
     exact = once(
         lambda batch: (
             jax.vmap(p.marginal(q).log_prob)(batch.x),
