@@ -27,6 +27,7 @@ from phenes._version import __version__ as __version__
 if TYPE_CHECKING:
     from phenes import (
         adaptive,
+        constraints,
         contexts,
         diagnostics,
         estimators,
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
         plots as plots,
     )
     from phenes.batch import Batch
+    from phenes.constraints import chance, on_average
     from phenes.loop import OIU, run, run_host
     from phenes.optimizer import Optimizer, Result, Workers, maximize, minimize
     from phenes.space import Choice, Integer, Log, Real, Space
@@ -67,6 +69,8 @@ __all__ = [
     "Strategy",
     "Workers",
     "adaptive",
+    "chance",
+    "constraints",
     "contexts",
     "diagnostics",
     "es",
@@ -78,6 +82,7 @@ __all__ = [
     "maximize",
     "metric",
     "minimize",
+    "on_average",
     "problems",
     "rl",
     "run",
@@ -93,6 +98,7 @@ __all__ = [
 _HEAVY = ("plots",)
 _HOMES = {
     "batch": ("Batch",),
+    "constraints": ("chance", "on_average"),
     "loop": ("OIU", "run", "run_host"),
     "optimizer": ("Optimizer", "Result", "Workers", "maximize", "minimize"),
     "space": ("Choice", "Integer", "Log", "Real", "Space"),

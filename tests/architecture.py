@@ -14,7 +14,10 @@ from typing import NamedTuple
 # Lowest first: a room imports from rows before its own, never from its own or a later one.
 LAYERS = (
     ("_version", "_extras", "_cores", "_files", "_jax", "_threads", "_trees", "_validate", "batch"),
-    ("_arrays", "_random", "_batching", "protocols", "special", "triangular", "space"),
+    (
+        *("_arrays", "_random", "_batching", "protocols", "special", "triangular", "space"),
+        "constraints",
+    ),
     ("_population", "covariance", "metric", "weightings"),
     ("laws",),
     ("search",),
@@ -44,7 +47,7 @@ THIRD_PARTY = {
     "loky": {"execution"},
     "tensorboard": {"watch"},
 }
-WITHOUT_JAX = {"adaptive", "gp", "evidence", "space", "store", "watch", "plots"}
+WITHOUT_JAX = {"adaptive", "constraints", "gp", "evidence", "space", "store", "watch", "plots"}
 
 
 class Use(NamedTuple):

@@ -1,5 +1,6 @@
 """The samples of a run: f(x) is exact at x, so a sample stays true for ever, and so do failures."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -51,7 +52,7 @@ def _on_one_side(z: np.ndarray, failed: np.ndarray) -> bool:
 class Archive:
     """Realised x and their values, oldest first; at least the newest `capacity` rows.
 
-    The value is NaN where f failed.
+    The value is NaN where f failed. Where a merit stands for f, `told` is what it was made of.
     """
 
     dim: int
@@ -60,17 +61,23 @@ class Archive:
     total: int = 0  # rows ever added
     x: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))
     f: np.ndarray = field(default_factory=lambda: np.empty(0))
+    told: np.ndarray | None = None  # None: f itself
     _judged: int = -1  # rows ever added when `walled` was last looked at
     _walled: bool = True
 
     def __post_init__(self) -> None:
         self.x = self.x.reshape(-1, self.dim)
 
-    def add(self, x: np.ndarray, f: np.ndarray) -> None:
-        """Rows whose x is known in every coordinate."""
+    def add(self, x: np.ndarray, f: np.ndarray, told: np.ndarray | None = None) -> None:
+        """Rows whose x is known in every coordinate. told: what f was made of, always or never."""
         good = np.all(np.isfinite(x), axis=1)
         x = x[good]
         f = np.where(np.isfinite(f), f, np.nan)[good]
+        if told is not None and f.size:
+            kept = told[:0] if self.told is None else self.told[-self.count :]
+            if kept.shape[1:] != told.shape[1:]:  # nothing but failures, of which less was told
+                kept = np.full((len(kept), *told.shape[1:]), np.nan)
+            self.told = np.concatenate([kept, told[good]])
         if f.size == 0:
             return
         if self.count + f.size > self.f.size:
@@ -92,6 +99,12 @@ class Archive:
         self.x = x
         self.f = f
         self.count = kept
+
+    def revalue(self, merit: Callable[[np.ndarray], np.ndarray]) -> None:
+        """Makes all values anew from what they were made of."""
+        if self.told is not None:
+            f = merit(self.told[-self.count :])
+            self.f[: self.count] = np.where(np.isfinite(f), f, np.nan)
 
     def newest(self, n: int) -> tuple[np.ndarray, np.ndarray]:
         """The newest n rows, oldest first; where f failed, the worst value that is kept.

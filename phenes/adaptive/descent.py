@@ -7,6 +7,7 @@ It asks its policies in the order of the methods below, applies what the first o
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 
 import numpy as np
 
@@ -77,11 +78,14 @@ class Descent:
         """Draws n intended theta [n, d] within the bounds."""
         return self.policies.screening.draw(self.state, n, rng)
 
-    def tell(self, x: np.ndarray, f: np.ndarray) -> None:
-        """Takes in samples; moves on when a generation is complete or a model is due."""
+    def tell(self, x: np.ndarray, f: np.ndarray, told: np.ndarray | None = None) -> None:
+        """Takes in samples; moves on when a generation is complete or a model is due.
+
+        told: what f was made of, where a merit stands for it.
+        """
         state = self.state
         self._estimate = None
-        state.archive.add(x, f)
+        state.archive.add(x, f, told)
         state.evaluations += f.size
         if self._apply(self.policies.failures.decide(state, f)):
             return
@@ -94,10 +98,19 @@ class Descent:
         if self._f.size >= state.popsize:
             self._generation()
 
-    def learn(self, x: np.ndarray, f: np.ndarray) -> None:
+    def learn(self, x: np.ndarray, f: np.ndarray, told: np.ndarray | None = None) -> None:
         """Takes in samples that feed the models only, not the search."""
         self._estimate = self._anchor = None
-        self.state.archive.add(x, f)
+        self.state.archive.add(x, f, told)
+
+    def revalue(self, merit: Callable[[np.ndarray], np.ndarray]) -> None:
+        """Goes on with other values of all samples: another merit of the same f.
+
+        A generation that is not complete keeps its values: they are compared with each other only.
+        """
+        self._estimate = self._anchor = None
+        self.policies.reversal.forget()  # it compares new values with old ones
+        self.state.archive.revalue(merit)
 
     def conclude(self) -> None:
         """Updates from a generation that stays incomplete, if at least half of it was told."""

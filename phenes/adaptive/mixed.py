@@ -19,6 +19,7 @@ Every restart begins with equal probabilities.
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -44,6 +45,8 @@ class Mixed:
         As for `Adaptive`; choices have no noise.
     lattice : Lattice
         Which coordinates are whole numbers, and which belong to choices.
+    merit : callable, optional
+        As for `Adaptive`.
 
     Examples
     --------
@@ -72,9 +75,11 @@ class Mixed:
         bias: np.ndarray | None = None,
         lower: np.ndarray | None = None,
         upper: np.ndarray | None = None,
+        merit: Callable[[np.ndarray], np.ndarray] | None = None,
     ) -> None:
         dim = x0.size
         self.x0, self.width = x0, sigma0
+        self._merit = merit
         self._lattice, self._rng = lattice, rng
         self._numbers = np.flatnonzero(~lattice.chosen)
         self._lower = np.full(dim, -np.inf) if lower is None else lower
@@ -92,12 +97,20 @@ class Mixed:
                 lower=self._lower[pick],
                 upper=self._upper[pick],
                 least=np.where(whole, least_spread(pick.size), 0.0),
+                merit=merit,
                 without=WITHOUT,
             )
         else:  # one coordinate on which nothing depends, for a search that has generations
             one = np.ones(1)
             self.inner = Adaptive(
-                0 * one, one, 0 * one, popsize=popsize, rng=rng, least=one, without=WITHOUT
+                0 * one,
+                one,
+                0 * one,
+                popsize=popsize,
+                rng=rng,
+                least=one,
+                merit=merit,
+                without=WITHOUT,
             )
         self._whole = whole
         self._drawn: OrderedDict[bytes, list[np.ndarray]] = OrderedDict()  # by theta
@@ -167,7 +180,8 @@ class Mixed:
         before = descent.state.generation
         self.inner.tell(theta, real, f)
         options = self._options(descent)
-        options.add([np.argmax(x[:, block], axis=1) for block in self._lattice.choices], f)
+        value = f if self._merit is None else self._merit(f)
+        options.add([np.argmax(x[:, block], axis=1) for block in self._lattice.choices], value)
         if descent.state.generation > before:
             options.update(self._numbers.size)
 
@@ -182,6 +196,10 @@ class Mixed:
             As for `tell`.
         """
         self.inner.learn(theta, self._real(theta, x), f)
+
+    def revalue(self) -> None:
+        """Go on with a merit that has changed: all rows get their new values."""
+        self.inner.revalue()
 
     def conclude(self) -> None:
         """Move on with an incomplete generation: no more will come."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from phenes.adaptive import comparison, tuning
@@ -42,6 +44,9 @@ class Adaptive:
         Bounds of theta, lower < upper; none by default.
     least : ndarray, shape (d,), optional
         Least standard deviation of theta in each coordinate; zero by default.
+    merit : callable, optional
+        Values (n,) that are minimised in place of what is told, of what is told: (n,), or rows of
+        more than one number. It may change (`revalue`). By default what is told.
     without : frozenset of str, optional
         Policies to switch off, for `phenes bench ablate` and for tests: names of
         `phenes.adaptive.policies.SWITCHES`.
@@ -76,6 +81,7 @@ class Adaptive:
         lower: np.ndarray | None = None,
         upper: np.ndarray | None = None,
         least: np.ndarray | None = None,
+        merit: Callable[[np.ndarray], np.ndarray] | None = None,
         without: frozenset[str] = frozenset(),
     ) -> None:
         dim = x0.size
@@ -88,6 +94,7 @@ class Adaptive:
         self.evaluations = 0
         self.generation = 0
         self._without = without
+        self._merit = merit
         self._events = Events()
         self._schedule = Schedule(default_popsize(dim) if popsize is None else popsize)
         self._incumbent = self._descent(Start(self.x0 + bias, 1.0, self._schedule.small))
@@ -197,14 +204,15 @@ class Adaptive:
         x : ndarray, shape (n, d)
             What was realised. Rows with NaN teach nothing.
         f : ndarray, shape (n,)
-            Values at x; NaN or infinite values are failed evaluations.
+            Values at x, or what the merit is made of; NaN or infinite values are failed
+            evaluations.
         measured : ndarray of bool, shape (n, d), optional
             Which coordinates of x were measured; the search does not use it.
         """
         descent = self._current
         before = descent.state.generation
-        descent.tell(x, f)
-        self.evaluations += f.size
+        descent.tell(x, *self._valued(f))
+        self.evaluations += len(f)
         self.generation += descent.state.generation - before
         self._judge()
 
@@ -218,8 +226,19 @@ class Adaptive:
         theta, x, f, measured : ndarray
             As for `tell`.
         """
-        self._incumbent.learn(x, f)
-        self.evaluations += f.size
+        self._incumbent.learn(x, *self._valued(f))
+        self.evaluations += len(f)
+
+    def _valued(self, f: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+        """What is minimised, and what it was made of if that is something else."""
+        return (f, None) if self._merit is None else (self._merit(f), f)
+
+    def revalue(self) -> None:
+        """Go on with a merit that has changed: all rows get their new values."""
+        if self._merit is not None:
+            self._incumbent.revalue(self._merit)
+            if self._challenger is not None:
+                self._challenger.revalue(self._merit)
 
     def conclude(self) -> None:
         """Move on with an incomplete generation, if half of it was told: no more will come."""

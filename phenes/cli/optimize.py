@@ -85,6 +85,16 @@ def optimize(
     engine: Annotated[
         str | None, typer.Option(help="What asks: auto, gp or adaptive.", show_default="auto")
     ] = None,
+    constraints: Annotated[
+        str | None,
+        typer.Option(
+            help=(
+                "How surely the constraints must hold that the function returns beside its value:"
+                " 0.99 for all together, stress=0.99,gap=0.9 for each, or average"
+            ),
+            show_default=False,
+        ),
+    ] = None,
     workers: Annotated[
         str | None,
         typer.Option(help="Processes that evaluate, dask://host:port or ray.", show_default="1"),
@@ -139,6 +149,10 @@ def optimize(
         max_attempts=max_attempts,
         asynchronous=asynchronous or None,
     )
+    if constraints is not None:
+        options["constraints"] = (
+            _value(constraints) if "=" not in constraints else _named(constraints)
+        )
     if workers is not None:
         options["workers"] = _workers(workers)
     if noise is not None:
@@ -172,6 +186,9 @@ def optimize(
     said = {name: result[name] for name in SAID} | {"failing": result.failing._asdict()}
     if result.space is not None:
         said["x"] = dict(result.x)
+    if result.constraints is not None:
+        held = (*result.constraints.rows, result.constraints.all)
+        said["constraints"] = {each.name: each._asdict() for each in held}
     end(as_json, plain(said) | {"picture": str(picture)})
 
 
@@ -183,6 +200,8 @@ def table(result: Any) -> Any:
     failing = f"; failing: {result._failures()}" if result._failures() else ""
     doubt = "" if result.success else "not a success: "
     title = f"{claim}{failing}; {result.nfev} evaluations in all: {doubt}{result.message}"
+    if result.constraints is not None:
+        title += f"\n{result.constraints}"
     if result.noise:
         title += f"; noise: {result.noise}"
     if result.space is not None:

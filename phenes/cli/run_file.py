@@ -18,12 +18,15 @@ WORDS = (
     "popsize",
     "verify",
     "engine",
+    "constraints",
     "workers",
     "maximize",
     "realises",
     "vectorized",
     "seed",
 )
+# the word for constraints whose mean is bounded
+AVERAGE = "average"
 # of `Workers`, in a file in the table [workers]
 EVALUATION = ("timeout", "max_attempts", "asynchronous")
 
@@ -52,4 +55,21 @@ def read_settings(file: Path | None, options: dict[str, Any]) -> dict[str, Any]:
             f"workers in {file} must be of workers, {', '.join(EVALUATION)}; got {wrong[0]!r}"
         )
     settings |= {name: value for name, value in options.items() if name not in said}
+    if "constraints" in settings:
+        settings["constraints"] = _constraints(settings["constraints"])
     return given(space=space, workers=Workers(**words) if words else None) | settings
+
+
+def _constraints(value: Any) -> Any:
+    """`chance` or `on_average`, of a probability, probabilities by name, or the word."""
+    from phenes.constraints import chance, on_average
+
+    if value == AVERAGE:
+        return on_average()
+    try:
+        return chance(**value) if isinstance(value, dict) else chance(value)
+    except (TypeError, ValueError) as error:
+        raise typer.BadParameter(
+            "constraints must be a probability between 0 and 1, probabilities by name, or"
+            f" {AVERAGE}, got {value!r}"
+        ) from error

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -29,12 +30,15 @@ class Evaluations(NamedTuple):
         Values; NaN where there was no finite one.
     phase : ndarray of str, shape (n,)
         What they were made for: "verify", or what the search was doing.
+    constraints : dict of str to ndarray, shape (n,)
+        Constraints by name; NaN where they are not known.
     """
 
     theta: FloatArray | Columns
     x: FloatArray | Columns
     f: FloatArray
     phase: NDArray[np.str_] = np.empty(0, dtype=str)
+    constraints: Mapping[str, FloatArray] = MappingProxyType({})
 
     def named(self, space: Space) -> Evaluations:
         """The same with values by name.
@@ -51,19 +55,23 @@ class Evaluations(NamedTuple):
         return self._replace(theta=space.columns(self.theta), x=space.columns(self.x))
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """Columns of a table: theta_NAME, x_NAME, f and phase.
+        """Columns of a table: theta_NAME, x_NAME, f, constraints by their names, and phase.
 
         Returns
         -------
         dict of str to ndarray, shape (n,)
-            NAME is that of a parameter, or the number of a coordinate.
+            NAME is that of a parameter, or the number of a coordinate. A constraint whose name
+            another column has is called constraint_NAME.
         """
         out: dict[str, NDArray[Any]] = {}
         for kind, part in (("theta", self.theta), ("x", self.x)):
             named = part if isinstance(part, Mapping) else dict(enumerate(part.T))
             out |= {f"{kind}_{name}": column for name, column in named.items()}
         phase = self.phase if len(self.phase) else np.full(self.f.size, "")
-        return out | {"f": self.f, "phase": phase}
+        out["f"] = self.f
+        for name, column in self.constraints.items():
+            out[f"constraint_{name}" if name in (*out, "phase") else name] = column
+        return out | {"phase": phase}
 
     def to_pandas(self) -> Any:
         """A pandas DataFrame of `columns`.

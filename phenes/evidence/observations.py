@@ -33,6 +33,8 @@ class Observations:
         self._theta, self._x, self._point = (np.empty((256, dim)) for _ in range(3))
         self._f = np.empty(256)
         self._phase = np.zeros(256, np.uint8)  # numbers of `phases`
+        self.limits: tuple[str, ...] = ()  # names of the constraints, once they are known
+        self._c = np.empty((256, 0))
         self.phases: dict[str, int] = {}
         self.lowest, self.highest = np.inf, -np.inf  # finite values ever seen
         self._judged, self._walled = -1, True
@@ -40,8 +42,26 @@ class Observations:
         self._by_value: dict[float, int] = {}  # value -> hash of the first theta that had it
         self._compared, self._tied = 0, False  # rows ever added that `tied` has looked at
 
+    def name_limits(self, names: tuple[str, ...]) -> None:
+        """Say which constraints rows have from now on; those before failed.
+
+        Parameters
+        ----------
+        names : tuple of str
+            Of the constraints, in the order of their columns.
+        """
+        if not self.limits:
+            self.limits = names
+            self._c = np.full((self._f.size, len(names)), np.nan)
+
     def add(
-        self, theta: FloatArray, x: FloatArray, point: FloatArray, f: FloatArray, phase: str = ""
+        self,
+        theta: FloatArray,
+        x: FloatArray,
+        point: FloatArray,
+        f: FloatArray,
+        phase: str = "",
+        c: FloatArray | None = None,
     ) -> None:
         """Add rows.
 
@@ -53,12 +73,15 @@ class Observations:
             Values as minimised; what is not finite failed.
         phase : str, optional
             What they were made for. After some hundreds of different ones, the first.
+        c : ndarray, shape (n, J), optional
+            Constraints, good where they are at most 0; NaN is as bad as can be.
         """
         if self.count + f.size > self._f.size:
             self._make_room(f.size)
         rows = slice(self.count, self.count + f.size)
         self._theta[rows], self._x[rows], self._point[rows] = theta, x, point
         self._f[rows] = np.where(np.isfinite(f), f, np.nan)
+        self._c[rows] = np.nan if c is None else c
         number = self.phases.setdefault(phase, len(self.phases)) if len(self.phases) < 256 else 0
         self._phase[rows] = number
         self.count += f.size
@@ -74,7 +97,7 @@ class Observations:
             keep = np.concatenate([keep[:START], keep[-(KEPT // 2) :]])
             self.dropped += self.count - keep.size
         rows = max(2 * keep.size, keep.size + more)
-        for name in ("_theta", "_x", "_point", "_f", "_phase"):
+        for name in ("_theta", "_x", "_point", "_f", "_phase", "_c"):
             old = getattr(self, name)
             new = np.empty((rows, *old.shape[1:]), old.dtype)
             new[: keep.size] = old[keep]
@@ -100,6 +123,12 @@ class Observations:
     def f(self) -> FloatArray:
         """Values as minimised, clipped to +-HUGE; NaN where the evaluation failed."""
         return np.clip(self._f[: self.count], -HUGE, HUGE)
+
+    @property
+    def c(self) -> FloatArray:
+        """Constraints, (n, J); NaN where they are not known, and where the evaluation failed."""
+        held = self._c[: self.count]
+        return np.where(np.isnan(self._f[: self.count])[:, None], np.nan, held)
 
     def at(self, theta: FloatArray) -> BoolArray:
         """Select the rows that were drawn at exactly this theta.
@@ -199,4 +228,6 @@ class Observations:
         """
         words = np.array([*self.phases, ""])
         phase = words[self._phase[: self.count]]
-        return Evaluations(self.theta.copy(), self.x.copy(), sign * self._f[: self.count], phase)
+        held = {name: self._c[: self.count, k].copy() for k, name in enumerate(self.limits)}
+        f = sign * self._f[: self.count]
+        return Evaluations(self.theta.copy(), self.x.copy(), f, phase, held)

@@ -76,6 +76,9 @@ class Verification(_Spending):
         draw at the start says little of it; a model of all rows says more.
     others : list of ndarray, shape (d,)
         Other answers that the search had to offer.
+    admissible : callable
+        Estimates -> those of them that may be recommended: that meet the constraints, or if none
+        does, the one that violates them least. All, if there are no constraints.
     spent, entrants, wanted, at_start, feared : int, list, tuple, int, float
         The state of the race: draws made, theta that take part, theta and draws that the round
         waits for, draws made at the start, and the worst that was thought of a leader.
@@ -89,6 +92,7 @@ class Verification(_Spending):
     improve: Callable[[FloatArray], FloatArray | None] = lambda theta: None
     modelled: Callable[[], Estimate | None] = lambda: None
     others: list[FloatArray] = field(default_factory=list[FloatArray])
+    admissible: Callable[[list[Estimate]], list[Estimate]] = lambda known: known
     spent: int = 0
     entrants: list[FloatArray] = field(default_factory=list[FloatArray])
     # theta and draws that the round still waits for
@@ -140,16 +144,23 @@ class Verification(_Spending):
             self.wanted = (self.proposal, step)
             return
         known = [self.evidence(theta) for theta in self.entrants]
-        leader = _leader(known, _index)
+        leader = _leader(self.admissible(known), _index)
         if len(self.entrants) <= RIVALS and leader.upper > self.feared:
             self.feared = leader.upper
             new = self.rivals(leader, self.entrants)[: RIVALS + 1 - len(self.entrants)]
             self.entrants += new
             known += [self.evidence(theta) for theta in new]
-            leader = _leader(known, _index)
+            leader = _leader(self.admissible(known), _index)
         unknown = [each for each in known if not np.isfinite(each.fun) and each.draws == 0]
         start = self.evidence(self.start)
-        if leader.draws >= TRIAL and self._start_may_tell(leader, start):
+        best = self.admissible([leader, start])
+        if start is best[0]:  # it alone meets the constraints
+            self.wanted = (self.start, step)
+        elif (
+            leader.draws >= TRIAL
+            and any(each is start for each in best)
+            and self._start_may_tell(leader, start)
+        ):
             self.wanted = (self.start, min(max(ROUND_LEAST, step // 2), self.left))
         elif (
             unknown
@@ -285,8 +296,8 @@ def decide(known: list[Estimate], start: Estimate, modelled: Estimate | None = N
     """The candidate with the lowest upper bound among those that beat the start.
 
     Candidates must also fail in at most half of their draws, and have at least half as many draws
-    as any other. known: what the search proposed last comes first. modelled: the start by the model
-    of the search.
+    as any other. known: what the search proposed last comes first. start: one of which nothing is
+    known is beaten by any. modelled: the start by the model of the search.
     """
     works = [each for each in known if each.share <= MOST_FAILING]
     most = max((each.draws for each in works), default=0)

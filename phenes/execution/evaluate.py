@@ -36,6 +36,8 @@ class Evaluate:
     max_attempts : int, optional
         How often a point is sent whose worker died; 1 for physical experiments, which must not be
         made twice.
+    constrained : bool, optional
+        f returns constraints too, after the value: numbers by name, good where they are at most 0.
 
     Attributes
     ----------
@@ -66,10 +68,12 @@ class Evaluate:
         workers: Any = None,
         timeout: float | None = None,
         max_attempts: int = 3,
+        constrained: bool = False,
     ):
         self.f = _validate.function("f", f, "lambda x: np.sum(x**2)")
         self.realises = _validate.flag("realises", realises)
         self.vectorized = _validate.flag("vectorized", vectorized)
+        self.constrained = constrained
         self.max_attempts = _validate.count("max_attempts", max_attempts)
         self.timeout: float | None = None
         if timeout is not None:
@@ -104,7 +108,7 @@ class Evaluate:
             If f cannot be sent to workers.
         """
         if self.backend is None:
-            return LocalPool(self.f, self.realises, self.vectorized, self.timeout)
+            return LocalPool(self.f, self.realises, self.vectorized, self.timeout, self.constrained)
         call = self._call(self.backend)
         return WorkerPool(self.backend, call, self.timeout, self.max_attempts)
 
@@ -116,8 +120,12 @@ class Evaluate:
     def _call(self, where: Backend) -> Callable[[FloatArray], Outcome]:
         # nothing is pickled: f may hold drivers and locks
         if isinstance(where, CallerExecutor) and isinstance(where.executor, ThreadPoolExecutor):
-            return functools.partial(OnWorker(self.f, self.realises), self.timeout)
-        return functools.partial(remote, _bytes(self.f), self.realises, self.timeout)
+            return functools.partial(
+                OnWorker(self.f, self.realises, self.constrained), self.timeout
+            )
+        return functools.partial(
+            remote, _bytes(self.f), self.realises, self.timeout, constrained=self.constrained
+        )
 
 
 def _bytes(f: Callable[..., Any]) -> bytes:

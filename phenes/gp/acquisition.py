@@ -66,12 +66,19 @@ def polish(
 
 
 def candidates(
-    region: Region, answer: FloatArray, std: FloatArray, rng: np.random.Generator
+    region: Region,
+    answer: FloatArray,
+    std: FloatArray,
+    rng: np.random.Generator,
+    number: tuple[int, int] = (tuning.GLOBAL_CANDIDATES, tuning.LOCAL_CANDIDATES),
 ) -> FloatArray:
-    """Points all over the region, and around the answer at all scales up to `std` (d,), (m, d)."""
+    """Points all over the region, and around the answer at all scales up to `std` (d,), (m, d).
+
+    number: how many of each.
+    """
     dim = region.dim
-    everywhere = region.spread(rng.random((tuning.GLOBAL_CANDIDATES, dim)))
-    n = tuning.LOCAL_CANDIDATES
+    everywhere = region.spread(rng.random((number[0], dim)))
+    n = number[1]
     least, most = tuning.LOCAL_STEPS
     size = np.exp(rng.uniform(math.log(least), math.log(most), (n, 1)))
     step = size * rng.standard_normal((n, dim)) * std

@@ -12,8 +12,10 @@ import numpy as np
 
 from phenes._threads import one_thread
 from phenes._validate import FloatArray
+from phenes.constraints import Requirement
 from phenes.gp import tuning
 from phenes.gp.answer import Draws, best_known
+from phenes.gp.constrained import Limits, best_within
 from phenes.gp.coverage import covering, enough_rows
 from phenes.gp.model import Model
 from phenes.gp.region import Region
@@ -43,6 +45,8 @@ def second_opinion(
     bias: FloatArray,
     cov: FloatArray,
     draws: Draws,
+    wanted: tuple[Requirement, ...] = (),
+    c: FloatArray | None = None,
 ) -> Opinion | None:
     """The least E f near the rows by a Gaussian process of them.
 
@@ -60,6 +64,10 @@ def second_opinion(
         Variances or covariance of x - theta.
     draws : callable
         theta (d,) -> draws (s, d) of x - theta if the law is not Gaussian, else None.
+    wanted : tuple of Requirement, optional
+        What is wanted of constraints, which the answer has to meet.
+    c : ndarray, shape (n, J), optional
+        The constraints at x.
 
     Returns
     -------
@@ -82,7 +90,14 @@ def second_opinion(
         found = draws(region.to_theta(u))
         return None if found is None else found / region.width
 
-    best = best_known(model, region, drawn)
+    limits = None
+    if c is not None:
+        limits = Limits(wanted, c.shape[1], model.noise, model.bias)
+        limits.add(region.to_u(theta), region.to_u(x), c[chosen], np.ones(x.shape, bool))
+    if limits is not None and limits.ready:
+        best = best_within(model, limits, region)
+    else:
+        best = best_known(model, region, drawn)
     gain, error = model.belief.difference(region.inside(region.to_u(answer)), best)
     return Opinion(region.to_theta(best), gain, error, Surrogate(model.fitted, region))
 

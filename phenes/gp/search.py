@@ -14,9 +14,11 @@ import numpy as np
 
 from phenes._threads import one_thread
 from phenes._validate import BoolArray, FloatArray
+from phenes.constraints import Wanted
 from phenes.gp import tuning
 from phenes.gp.acquisition import candidates, most_promising
 from phenes.gp.answer import best_known
+from phenes.gp.constrained import Limits, best_within, most_promising_within
 from phenes.gp.fit import Fitted
 from phenes.gp.model import Model
 from phenes.gp.region import make_region
@@ -75,6 +77,8 @@ class BayesianSearch:
         theta (d,) -> draws (s, d) of x - theta if the law is not Gaussian, else None.
     budget : int, optional
         Evaluations that there will be: with few of them, fewer are spread first.
+    wanted : Wanted, optional
+        What is wanted of the constraints that are told with the values.
 
     Examples
     --------
@@ -105,6 +109,7 @@ class BayesianSearch:
         lattice: Lattice | None = None,
         draws: Callable[[FloatArray], FloatArray | None] = _gaussian,
         budget: int | None = None,
+        wanted: Wanted | None = None,
     ) -> None:
         dim = x0.size
         self._lower = np.full(dim, -np.inf) if lower is None else lower
@@ -123,6 +128,8 @@ class BayesianSearch:
         self._events: dict[str, int] = {}
         self._shape = ""
         self._surrogate: tuple[Fitted, Surrogate] | None = None
+        self._wanted = wanted
+        self._limits: Limits | None = None
 
     @property
     def evaluations(self) -> int:
@@ -241,6 +248,15 @@ class BayesianSearch:
         model, answer = self._model, self._best()
         pending = self._region.to_u(self._pending)
         belief = model.belief.believing(pending, model.unknown)
+        if self._limits is not None and self._limits.ready:
+            std = np.minimum(np.sqrt(model.lengths**2 + model.noise_variances), 1.0)
+
+            def around(centre: FloatArray, share: float) -> FloatArray:
+                n = tuning.LIMIT_CANDIDATES
+                number = (n if share == 1 else 0, n)
+                return candidates(self._region, centre, share * std, rng, number)
+
+            return most_promising_within(belief, self._limits, answer, pending, around)
         # what is under way is believed: the next point must promise more than that, too
         best = float(belief.at(np.concatenate([answer[None], pending]))[0].min())
         std = np.sqrt(model.lengths**2 + model.noise_variances)
@@ -284,16 +300,24 @@ class BayesianSearch:
             What was intended.
         x : ndarray, shape (n, d)
             What was realised, unmeasured coordinates at their expectation.
-        f : ndarray, shape (n,)
-            Values at x; NaN or infinite values are failed evaluations.
+        f : ndarray, shape (n,) or (n, 1 + J)
+            Values at x; NaN or infinite values are failed evaluations. After them the constraints,
+            if something is `wanted` of them.
         measured : ndarray of bool, shape (n, d), optional
             Which coordinates of x were measured; all by default.
         """
         self.withdraw(theta)
+        f, c = (f, None) if f.ndim == 1 else (f[:, 0], f[:, 1:])
         seen = np.ones(x.shape, bool) if measured is None else measured
         known = np.all(np.isfinite(x), axis=1)
         to_u = self._region.to_u
         self._model.add(to_u(theta[known]), to_u(x[known]), f[known], seen[known])
+        if c is not None and self._wanted is not None:
+            if self._limits is None:
+                model, names = self._model, self._wanted.names or ("",) * c.shape[1]
+                wanted = self._wanted.requirements(names)
+                self._limits = Limits(wanted, c.shape[1], model.noise, model.bias)
+            self._limits.add(to_u(theta[known]), to_u(x[known]), c[known], seen[known])
         self._answer = None
         self._report(f)
 
@@ -323,6 +347,9 @@ class BayesianSearch:
         """
         taken, self._events = self._events, {}
         return taken
+
+    def revalue(self) -> None:
+        """Nothing to do: the model is of what was told."""
 
     def conclude(self) -> None:
         """Nothing is kept back: every row was used when it was told."""
@@ -390,6 +417,8 @@ class BayesianSearch:
         more = np.zeros(bias.size) if unmeasured is None else np.maximum(unmeasured, 0.0)
         total = cov + (np.diag(more) if cov.ndim == 2 else more)
         self._model.update_noise(self._region.covariance(total), bias / self._region.width)
+        if self._limits is not None:
+            self._limits.update_noise(self._model.noise, self._model.bias)
         self._answer = None
 
     @one_thread
@@ -401,7 +430,10 @@ class BayesianSearch:
                 found = self._draws(self._region.to_theta(u))
                 return None if found is None else found / self._region.width
 
-            self._answer = best_known(self._model, self._region, draws)
+            if self._limits is not None and self._limits.ready:
+                self._answer = best_within(self._model, self._limits, self._region)
+            else:
+                self._answer = best_known(self._model, self._region, draws)
             self._region = self._region.around(self._answer)
         return self._answer
 

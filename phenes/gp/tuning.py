@@ -54,6 +54,35 @@ ROWS_EACH, MOST_EXPLAINED = 25, 250
 # Values for each coordinate, and one more, below which there is no second opinion. [guard]
 LEAST_FOR_OPINION = 2
 
+# Draws of the noise by which constraints are judged, and by which their shape is. [guard]
+LIMIT_DRAWS, SHAPE_DRAWS = 32, 4096
+# Probability up to which the shape is taken from draws; beyond, its tail is taken to go on. [guard]
+SEEN_LEVEL = 0.99
+# Ranges of the quantile of a constraint, in units of the normal one. [guard]
+SHAPES = (0.5, 2.0)
+# Share of the allowed violations that a proposal uses: what is exactly at its limit is half of the
+# time beyond. [guard]
+LIMIT_USED = 0.95
+# Standard deviations of a constraint's model that count against an answer. [guard]
+LIMIT_CAUTION = 1.0
+# The least error of a margin, in units of its constraint. [guard]
+LEAST_LIMIT_ERROR = 1e-3
+# Reach of an answer from a theta that was tried, as `NEAR`. [guard]
+LIMIT_NEAR = 0.25
+# Steps of the descent within the constraints. [guard]
+LIMIT_STEPS = 12
+# What counts as met, what ends the descent, and steps of differences. [guard]
+LIMIT_TOLERANCE, LIMIT_FTOL, DIFFERENCE = 1e-6, 1e-9, 1e-4
+# Candidates with constraints, all over and around the best, and sizes of their steps in each round:
+# each costs as many predictions as there are draws. [guard]
+LIMIT_CANDIDATES = 128
+LIMIT_ROUNDS = (1.0, 0.3, 0.1, 0.03)
+# Rows for each coordinate, and one more, that a model of a constraint has at least, if there are as
+# many: a plane in d coordinates needs d + 1. [guard]
+LIMIT_ROWS = 2
+# Coordinates up to which constraints may have products: beyond, these are too many. [guard]
+MOST_PRODUCTS = 30
+
 # Up to so many failures are taken to depend on x; of more, their likelihood must gain so much by
 # a kernel. [few]
 FEW_FAILURES, PLACED = 3, 2.0

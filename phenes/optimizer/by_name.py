@@ -36,11 +36,11 @@ class ByName:
         out = self.f(**values) if self.unpack else self.f(values)
         if not self.realises:
             return out
-        x, value = out
+        x, *others = out
         if not self.vectorized:
-            return self.space.realised(x, point), value
+            return (self.space.realised(x, point), *others)
         pairs = zip(self.space.rows(x), point, strict=True)
-        return np.array([self.space.realised(each, at) for each, at in pairs]), value
+        return (np.array([self.space.realised(each, at) for each, at in pairs]), *others)
 
 
 def takes_keywords(f: Callable[..., Any], names: tuple[str, ...]) -> bool:

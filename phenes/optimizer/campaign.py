@@ -11,6 +11,7 @@ import numpy as np
 
 from phenes import _validate
 from phenes._validate import FloatArray
+from phenes.constraints.wanted import from_described
 from phenes.optimizer import noise_data, saved
 from phenes.optimizer.appending import Appending
 from phenes.optimizer.engines import Search
@@ -43,12 +44,14 @@ class Settings(NamedTuple):
     engine: str
     seed: int
     space: dict[str, Any] | None = None
+    constraints: dict[str, Any] | None = None
 
     def plain(self) -> dict[str, Any]:
-        """As JSON has them."""
+        """As JSON has them; files of runs without constraints are as they always were."""
         return {
             name: to_plain(value) if isinstance(value, np.ndarray) else value
             for name, value in self._asdict().items()
+            if name != "constraints" or value is not None
         }
 
 
@@ -209,7 +212,10 @@ class Campaign:
             self._journal.withdraw(call.theta)
             self._search.withdraw(call.theta)
         else:
-            self.tell_vectors(call.theta, call.f, call.x)
+            held = None
+            if call.c is not None:
+                held = dict(zip(call.names, call.c.T, strict=True))
+            self.tell_vectors(call.theta, call.f, call.x, held)
         return True
 
     def _described(self) -> dict[str, Any]:
@@ -232,6 +238,7 @@ class Campaign:
     def _check_same(self, path: Path, found: saved.Saved) -> None:
         """Refuse to go on with a run of other settings; the budget may change."""
         stored, given = found.settings, self._settings.plain()
+        given = {"constraints": None} | given
         names = [name for name in given if name != "budget" and stored.get(name) != given[name]]
         said = [
             f"{name} was {_validate.quote(stored.get(name))} and is now"
@@ -256,7 +263,11 @@ class Campaign:
 
     @abstractmethod
     def tell_vectors(
-        self, theta: ArrayLike, f: ArrayLike, realised: ArrayLike | None = None
+        self,
+        theta: ArrayLike,
+        f: ArrayLike,
+        realised: ArrayLike | None = None,
+        constraints: Any = None,
     ) -> None:
         """`tell`, with vectors."""
 
@@ -277,7 +288,7 @@ class Campaign:
         """What `verify` does when theta (d,) is the answer."""
 
     @abstractmethod
-    def tell(self, theta: Any, f: Any, realised: Any = None) -> None:
+    def tell(self, theta: Any, f: Any, realised: Any = None, constraints: Any = None) -> None:
         """See `Optimizer`."""
 
 
@@ -293,6 +304,7 @@ def _options(path: Path, settings: dict[str, Any], noise: Any) -> dict[str, Any]
             if options[name] is not None and options[name] > LARGEST_BATCH:
                 raise ValueError(f"{name} is {_validate.quote(options[name])}")
         start, width = (from_plain(name, settings[name], 1) for name in ("x0", "sigma0"))
+        options["constraints"] = from_described(settings.get("constraints"))
     except Exception as error:
         raise ValueError(f"{path} is damaged: the settings are not complete ({error})") from error
     if stored is None and noise is None:

@@ -27,6 +27,7 @@ from phenes.optimizer.optimizer import Optimizer
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from phenes.constraints import Wanted
     from phenes.optimizer.options import Bounds, Noise
     from phenes.space import Space
 
@@ -262,9 +263,11 @@ def settings(
     realises: bool,
     vectorized: bool,
     space: Space | None = None,
+    constraints: Wanted | None = None,
 ) -> dict[str, Any]:
     """Settings that must mean the same for a run to be resumed; the budget may change."""
     return {
+        **({} if constraints is None else {"constraints": constraints.described()}),
         "f": identity.function(f),
         "realises": bool(realises),
         "vectorized": bool(vectorized),

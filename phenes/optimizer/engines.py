@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from phenes._validate import BoolArray, FloatArray
 from phenes.adaptive import Adaptive
 from phenes.adaptive.restarts import default_popsize
+from phenes.constraints import Wanted
 from phenes.evidence.control import Surrogate
 from phenes.optimizer.noise_state import NoiseState
 from phenes.optimizer.setup import Setup
@@ -104,13 +106,20 @@ class Search(Protocol):
     def tell(
         self, theta: FloatArray, x: FloatArray, f: FloatArray, measured: BoolArray | None = None
     ) -> None:
-        """What was intended, realised (unmeasured coordinates at their expectation), and f."""
+        """What was intended, realised (unmeasured coordinates at their expectation), and f.
+
+        f (n,), or (n, 1 + J) with the constraints after the value.
+        """
         ...
 
     def learn(
         self, theta: FloatArray, x: FloatArray, f: FloatArray, measured: BoolArray | None = None
     ) -> None:
         """The same, of rows that were drawn to verify."""
+        ...
+
+    def revalue(self) -> None:
+        """The merit of what was told has changed: all rows are worth something else now."""
         ...
 
     def conclude(self) -> None:
@@ -188,10 +197,12 @@ def make_search(
     popsize: int | None,
     seed: int,
     budget: int,
+    wanted: Wanted | None = None,
+    merit: Callable[[FloatArray], FloatArray] | None = None,
 ) -> Search:
     """The search of a run."""
     if engine == ADAPTIVE:
-        return _strategy(setup, noise, popsize, seed)
+        return _strategy(setup, noise, popsize, seed, merit)
     from phenes.gp import BayesianSearch
 
     def draws(theta: FloatArray) -> FloatArray | None:
@@ -210,15 +221,22 @@ def make_search(
         lattice=setup.lattice,
         draws=draws,
         budget=budget,
+        wanted=wanted,
     )
     if engine == GP:
         return process
     from phenes.optimizer.relay import Relay
 
-    return Relay(process, _strategy(setup, noise, popsize, seed), known.cov)
+    return Relay(process, _strategy(setup, noise, popsize, seed, merit), known.cov)
 
 
-def _strategy(setup: Setup, noise: NoiseState, popsize: int | None, seed: int) -> Search:
+def _strategy(
+    setup: Setup,
+    noise: NoiseState,
+    popsize: int | None,
+    seed: int,
+    merit: Callable[[FloatArray], FloatArray] | None,
+) -> Search:
     """The evolution strategy, of numbers or of a lattice."""
     known, rng = noise.known, np.random.default_rng([seed, 0])
     if setup.lattice is not None:
@@ -234,6 +252,7 @@ def _strategy(setup: Setup, noise: NoiseState, popsize: int | None, seed: int) -
             bias=known.bias,
             lower=setup.lower,
             upper=setup.upper,
+            merit=merit,
         )
     return Adaptive(
         setup.x0,
@@ -244,4 +263,5 @@ def _strategy(setup: Setup, noise: NoiseState, popsize: int | None, seed: int) -
         bias=known.bias,
         lower=setup.lower,
         upper=setup.upper,
+        merit=merit,
     )

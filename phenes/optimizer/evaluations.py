@@ -19,7 +19,7 @@ class Row:
 
     index: its number in the generation, or in the run if there are none. tell: which of the
     optimiser's updates by parts it belongs to. asked: how many points had been asked for before
-    that.
+    that. constraints: names and values, if there are any.
     """
 
     index: int
@@ -29,13 +29,15 @@ class Row:
     error: str = ""
     tell: int = 0
     asked: int = 0
+    constraints: tuple[tuple[str, float], ...] = ()
 
 
 def row(index: int, theta: FloatArray, x: FloatArray, outcome: Outcome, realises: bool) -> Row:
     """x is what f was given; where f realises x itself, x is what it says, or unknown."""
     if realises:
         x = np.full_like(theta, np.nan) if outcome.x is None else outcome.x
-    return Row(index, theta, x, outcome.value, outcome.error)
+    held = outcome.constraints
+    return Row(index, theta, x, outcome.value, outcome.error, constraints=held)
 
 
 def to_arrays(rows: list[Row]) -> dict[str, NDArray[Any]]:
@@ -46,7 +48,31 @@ def to_arrays(rows: list[Row]) -> dict[str, NDArray[Any]]:
     arrays = {name: np.array([getattr(row, name) for row in rows]) for name in names}
     if any(row.error for row in rows):
         arrays["error"] = np.array([row.error[:LONGEST_ERROR] for row in rows])
-    return arrays
+    return arrays | _held_arrays(rows)
+
+
+def _held_arrays(rows: list[Row]) -> dict[str, NDArray[Any]]:
+    """Constraints: names [J], values [n, J], and which of them rows have, unless all do."""
+    names = list(dict.fromkeys(name for row in rows for name, _ in row.constraints))
+    if not names:
+        return {}
+    known = [dict(row.constraints) for row in rows]
+    has = np.array([[name in each for name in names] for each in known])
+    values = np.array([[each.get(name, np.nan) for name in names] for each in known])
+    arrays = {"constraint": np.array(names), "c": values}
+    return arrays if has.all() else arrays | {"has": has.astype(np.int64)}
+
+
+def _held(arrays: Mapping[str, NDArray[Any]], n: int) -> list[tuple[tuple[str, float], ...]]:
+    """The reverse, for each row."""
+    if "constraint" not in arrays:
+        return [()] * n
+    names, values = [str(name) for name in arrays["constraint"]], arrays["c"]
+    has = arrays.get("has", np.ones(values.shape, int))
+    return [
+        tuple((name, float(values[k, j])) for j, name in enumerate(names) if has[k, j])
+        for k in range(n)
+    ]
 
 
 def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> list[Row]:
@@ -56,6 +82,7 @@ def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> list[Row]:
     error = arrays.get("error", np.full(n, ""))
     tell = arrays.get("tell", np.zeros(n, int))
     asked = arrays.get("asked", np.zeros(n, int))
+    held = _held(arrays, n)
     return [
         Row(
             int(index[k]),
@@ -65,6 +92,7 @@ def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> list[Row]:
             str(error[k]),
             int(tell[k]),
             int(asked[k]),
+            held[k],
         )
         for k in range(n)
     ]

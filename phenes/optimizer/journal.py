@@ -24,7 +24,7 @@ class Call(NamedTuple):
     """A call that changes a run.
 
     theta (n, d): what was handed out or told. x (n, d), f (n,): what was told of them. number: the
-    `pending` of an ask, or the budget.
+    `pending` of an ask, or the budget. names, c (n, J): constraints that were told.
     """
 
     kind: str
@@ -32,6 +32,8 @@ class Call(NamedTuple):
     x: FloatArray
     f: FloatArray
     number: int = 0
+    names: tuple[str, ...] = ()
+    c: FloatArray | None = None
 
 
 class Sink(Protocol):
@@ -62,9 +64,16 @@ class Journal:
         """These theta are handed out to verify the answer."""
         self._happened(Call(VERIFY, theta.copy(), *self._nothing()))
 
-    def tell(self, theta: FloatArray, f: FloatArray, x: FloatArray) -> None:
+    def tell(
+        self,
+        theta: FloatArray,
+        f: FloatArray,
+        x: FloatArray,
+        names: tuple[str, ...] = (),
+        c: FloatArray | None = None,
+    ) -> None:
         """Values are about to be told. If that cannot be written, nothing has happened."""
-        self._happens(Call(TELL, theta, x, f))
+        self._happens(Call(TELL, theta, x, f, names=names, c=c))
 
     def withdraw(self, theta: FloatArray) -> None:
         """These theta are about to be given up."""

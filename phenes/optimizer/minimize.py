@@ -25,6 +25,7 @@ from phenes.optimizer.workers import make_workers
 from phenes.space import Space
 
 if TYPE_CHECKING:
+    from phenes.constraints import Wanted
     from phenes.optimizer.options import Bounds, Callback, Noise, WorkersLike
 
 P = ParamSpec("P")
@@ -45,6 +46,7 @@ def _solve(
     popsize: int | None = None,
     verify: int | None = None,
     engine: str = "auto",
+    constraints: Wanted | None = None,
     workers: WorkersLike = None,
     vectorized: bool = False,
     realises: bool = False,
@@ -76,6 +78,7 @@ def _solve(
         maximize=maximize,
         verify=verify,
         engine=engine,
+        constraints=constraints,
         seed=seed,
     )
     evaluate = Evaluate(
@@ -85,6 +88,7 @@ def _solve(
         workers=where.workers,
         timeout=where.timeout,
         max_attempts=where.max_attempts,
+        constrained=opt.wanted is not None,
     )
     start = x0 if opt.space is not None or x0 is not None else space
     settings = run_settings(
@@ -100,6 +104,7 @@ def _solve(
         realises=realises,
         vectorized=vectorized,
         space=opt.space,
+        constraints=opt.wanted,
     )
     if engine != AUTO:
         settings["engine"] = engine
@@ -199,6 +204,10 @@ def minimize(*args: Any, **options: Any) -> Result:
         evolution strategy, which is quick and scales; or one after the other. In up to 10
         coordinates "auto" is "gp" for a budget of at most 500 and "relay" up to 2000; otherwise
         it is "adaptive".
+    constraints : Wanted, optional
+        How surely the constraints must hold that f returns beside its value,
+        `return cost, {"stress": s - limit}`, good where they are at most 0: `phenes.chance(0.99)`,
+        `phenes.chance(stress=0.99, gap=0.9)` or `phenes.on_average()`.
     workers : Workers, int, str, Executor or Dask Client, optional
         A number of processes; "dask://host:port" or a Client; "ray"; or any Executor. The run does
         not depend on their number. `Workers` says more: a time-out, whether a point may be
@@ -206,8 +215,8 @@ def minimize(*args: Any, **options: Any) -> Result:
     vectorized : bool, optional
         f takes rows of shape (n, d), or in a space columns by name, and returns n values.
     realises : bool, optional
-        f takes theta and returns (x, value), as a lab does; NaN coordinates of x, and in a space
-        noisy parameters that x leaves out, were not measured.
+        f takes theta and returns (x, value), as a lab does, or (x, value, constraints); NaN
+        coordinates of x, and in a space noisy parameters that x leaves out, were not measured.
     callback : callable, optional
         Called with the present `Result` after each update; ends the run by returning True or
         raising StopIteration.
@@ -297,6 +306,10 @@ def maximize(*args: Any, **options: Any) -> Result:
         evolution strategy, which is quick and scales; or one after the other. In up to 10
         coordinates "auto" is "gp" for a budget of at most 500 and "relay" up to 2000; otherwise
         it is "adaptive".
+    constraints : Wanted, optional
+        How surely the constraints must hold that f returns beside its value,
+        `return cost, {"stress": s - limit}`, good where they are at most 0: `phenes.chance(0.99)`,
+        `phenes.chance(stress=0.99, gap=0.9)` or `phenes.on_average()`.
     workers : Workers, int, str, Executor or Dask Client, optional
         A number of processes; "dask://host:port" or a Client; "ray"; or any Executor. The run does
         not depend on their number. `Workers` says more: a time-out, whether a point may be
@@ -304,8 +317,8 @@ def maximize(*args: Any, **options: Any) -> Result:
     vectorized : bool, optional
         f takes rows of shape (n, d), or in a space columns by name, and returns n values.
     realises : bool, optional
-        f takes theta and returns (x, value), as a lab does; NaN coordinates of x, and in a space
-        noisy parameters that x leaves out, were not measured.
+        f takes theta and returns (x, value), as a lab does, or (x, value, constraints); NaN
+        coordinates of x, and in a space noisy parameters that x leaves out, were not measured.
     callback : callable, optional
         Called with the present `Result` after each update; ends the run by returning True or
         raising StopIteration.

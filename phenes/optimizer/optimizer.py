@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from phenes import _validate
 from phenes._validate import FloatArray
+from phenes.constraints.wanted import EXAMPLE, columns, wanted
 from phenes.evidence import Evaluations
 from phenes.evidence.control import Surrogate
+from phenes.evidence.limits import Limits
 from phenes.evidence.observations import HUGE
 from phenes.optimizer.advice import Advice, advise
 from phenes.optimizer.campaign import Campaign, Settings
@@ -26,12 +28,14 @@ from phenes.optimizer.engines import (
     offers_opinions,
     population,
 )
+from phenes.optimizer.held import table
 from phenes.optimizer.history import History
 from phenes.optimizer.journal import Journal
 from phenes.optimizer.named_result import name_result
 from phenes.optimizer.noise_fit import Learnt
 from phenes.optimizer.noise_model import Moments, NoiseModel
 from phenes.optimizer.noise_state import NoiseState
+from phenes.optimizer.penalty import Penalty
 from phenes.optimizer.result import Result
 from phenes.optimizer.setup import encode_told, make_setup
 from phenes.optimizer.shown import Shown
@@ -40,6 +44,7 @@ from phenes.optimizer.trust import ANSWER, Trust
 from phenes.optimizer.verdict import Facts, answer
 
 if TYPE_CHECKING:
+    from phenes.constraints import Constraints, Wanted
     from phenes.optimizer.options import Bounds, Noise
     from phenes.space import Space
 
@@ -50,6 +55,8 @@ PROBES, PROBES_WITHOUT_NOISE = 1, 2
 # thousandfold: a search that is farther away than that runs down a slope without an end
 FARTHEST = 1e-3 / float(np.finfo(np.float64).eps)
 VERIFYING = "verify"  # the phase of evaluations that verify the answer
+# theta, x, f and constraints of rows that were told
+Part: TypeAlias = tuple[FloatArray, FloatArray, FloatArray, FloatArray | None]
 # generations without any finite value after which an experiment is taken to be broken
 PATIENCE = 20
 
@@ -96,6 +103,9 @@ class Optimizer(Campaign):
         evolution strategy, which is quick and scales; or one after the other. In up to 10
         coordinates "auto" is "gp" for a budget of at most 500 and "relay" up to 2000; otherwise
         it is "adaptive".
+    constraints : Wanted, optional
+        How surely the constraints that are told must hold: `phenes.chance(0.99)`,
+        `phenes.chance(stress=0.99, gap=0.9)` or `phenes.on_average()`.
     checkpoint : str or pathlib.Path, optional
         A file in which every ask and tell is kept at once. The same call with the same file goes on
         where it was, bit for bit; a larger budget is allowed. One program writes it at a time.
@@ -114,6 +124,8 @@ class Optimizer(Campaign):
         What asks: "gp", "relay" or "adaptive".
     learns : bool
         Is the noise learnt from the data?
+    wanted : Wanted or None
+        What is wanted of the constraints, if there are any.
 
     Raises
     ------
@@ -148,6 +160,7 @@ class Optimizer(Campaign):
         maximize: bool = False,
         verify: int | None = None,
         engine: str = "auto",
+        constraints: Wanted | None = None,
         checkpoint: str | Path | None = None,
         seed: int = 0,
     ):
@@ -165,6 +178,7 @@ class Optimizer(Campaign):
         at_once, whole = self._batch or self._requested, self._batch is not None
         self._wishes = Wishes(self.target, self._sign, reserved, at_once, whole)
         self._words = _validate.choice("engine", engine, ENGINES)
+        self.wanted = wanted(constraints)
         self._settings = Settings(
             self._setup.x0,
             self._setup.sigma0,
@@ -179,10 +193,11 @@ class Optimizer(Campaign):
             self._words,
             self.seed,
             None if self.space is None else self.space.described(),
+            None if self.wanted is None else self.wanted.described(),
         )
         self._begin()
         self._history = History()
-        self._untold: list[tuple[FloatArray, FloatArray, FloatArray]] = []  # rows since last update
+        self._untold: list[Part] = []  # rows since the last update
         self._asked = 0
         self._failed = 0
         self._barren = 0  # evaluations since the last finite value
@@ -194,8 +209,16 @@ class Optimizer(Campaign):
         """The search, as the budget has it."""
         self.engine = choose_engine(self._words, self._setup, self.budget)
         generation = population(self._batch, self._requested, self.dim)
+        self._penalty = None if self.wanted is None else Penalty(self.wanted)
         self._search: Search = make_search(
-            self.engine, self._setup, self._noise, generation, self.seed, self.budget
+            self.engine,
+            self._setup,
+            self._noise,
+            generation,
+            self.seed,
+            self.budget,
+            self.wanted,
+            None if self._penalty is None else self._penalty.merit,
         )
         self._trust = Trust(
             self._search.x0,
@@ -208,6 +231,7 @@ class Optimizer(Campaign):
             self._better_than,
             lambda theta: self._search.predict(theta),
         )
+        self._trust.limits = None if self.wanted is None else Limits(self.wanted)
         self._ending = Ending(self._search, self._trust, self._progress, self._wishes)
 
     @property
@@ -356,7 +380,12 @@ class Optimizer(Campaign):
             return known
         return np.concatenate([known, propose(wanted, len(known))])
 
-    def tell(self, theta: Any, f: ArrayLike, realised: Any = None) -> None:
+    @property
+    def constraint_names(self) -> tuple[str, ...]:
+        """Names of the constraints, once they are known."""
+        return self._trust.seen.limits
+
+    def tell(self, theta: Any, f: ArrayLike, realised: Any = None, constraints: Any = None) -> None:
         """Tell values of f, of any number of theta.
 
         Parameters
@@ -369,11 +398,15 @@ class Optimizer(Campaign):
         realised : array_like, shape (n, d), optional
             The measured x; NaN coordinates were not measured. In a space as theta: parameters
             that are left out were not measured, or if they have no noise, are as intended.
+        constraints : mapping or array_like, shape (n, J), optional
+            Values by name, `{"stress": [...]}`, or a column for each constraint; good where they
+            are at most 0, NaN is not. With each call, if `constraints` was given to the optimiser.
 
         Raises
         ------
         ValueError
-            If shapes do not match, theta is not finite, or a name or value is unknown.
+            If shapes do not match, theta is not finite, or a name or value is unknown; if there
+            are no constraints and the optimiser has been given some, or the reverse.
 
         Warns
         -----
@@ -382,20 +415,27 @@ class Optimizer(Campaign):
         """
         if self.space is not None:
             theta, realised = encode_told(self.space, theta, realised)
-        self.tell_vectors(theta, f, realised)
+        self.tell_vectors(theta, f, realised, constraints)
 
     def tell_vectors(
-        self, theta: ArrayLike, f: ArrayLike, realised: ArrayLike | None = None
+        self,
+        theta: ArrayLike,
+        f: ArrayLike,
+        realised: ArrayLike | None = None,
+        constraints: Any = None,
     ) -> None:
         """`tell`, always with vectors: those of the space, if there is one.
 
         Parameters
         ----------
-        theta, f, realised
+        theta, f, realised, constraints
             As for `tell`.
         """
         intended, values, x = _validate.told(theta, f, realised, self.dim)
-        self._journal.tell(intended, values, x)
+        names, c = self._held(constraints, values)
+        self._journal.tell(intended, values, x, names, c)
+        if c is not None:
+            self._trust.seen.name_limits(names)
         finite = np.isfinite(values)
         self._progress.batches += 1
         self._progress.nfev += values.size
@@ -405,15 +445,35 @@ class Optimizer(Campaign):
         self._barren = 0 if finite.any() else self._barren + counted
         minimised = self._sign * values
         clipped = np.where(finite, np.clip(minimised, -HUGE, HUGE), np.nan)
-        self._untold.append((intended, x, clipped))
+        self._untold.append((intended, x, clipped, c))
         phase = VERIFYING if self._trust.verification is not None else self._search.phase
         points = self._noise.points(intended, x)
-        waiting = sum(part.size for _, _, part in self._untold)
+        waiting = sum(part.size for _, _, part, _ in self._untold)
         if waiting >= self._search.least or self.nfev >= self.budget:
             self._update()
         # after the search, which may propose a better place by now
-        self._trust.add(intended, x, points, minimised, phase)
+        self._trust.add(intended, x, points, minimised, phase, c)
         self._advance()
+
+    def _held(
+        self, constraints: Any, values: FloatArray
+    ) -> tuple[tuple[str, ...], FloatArray | None]:
+        """Names and values of constraints (n, J) that are told; None if there are none."""
+        if self.wanted is None:
+            if constraints is not None:
+                raise ValueError(
+                    "constraints were told, and the optimiser was not given how surely they must"
+                    f" hold: give it {EXAMPLE}, or another probability"
+                )
+            return (), None
+        if constraints is not None:
+            return columns(constraints, self.wanted, self.constraint_names, values.size)
+        if np.isfinite(values).any():
+            raise ValueError(
+                "constraints must be told with each evaluation, as constraints={'stress': [...]},"
+                " since the optimiser was given what they must meet; got None"
+            )
+        return (), None
 
     def verify(self, n: int) -> Any:
         """More theta at the present answer, to be told like any others.
@@ -562,10 +622,22 @@ class Optimizer(Campaign):
             failed=self._failed,
             history=self._history.arrays(),
             noise_text=self._noise.described(),
+            held=self._held_at_answer(),
         )
         found = answer(facts)
         found = found if self._sign > 0 else found.negated()
         return found if self.space is None else name_result(found, self.space)
+
+    def _held_at_answer(self) -> Constraints | None:
+        """What is known of the constraints where the answer is."""
+        trust = self._trust
+        if not trust.constrained:
+            return None
+        theta = trust.recommend(self._search.mean).estimate.theta
+        assert self.wanted is not None
+        own = trust.seen.c[trust.seen.at(theta)]
+        names, exact = trust.seen.limits, trust.exact
+        return table(self.wanted, names, trust.standing(theta), own, exact)
 
     @property
     def evaluations(self) -> Evaluations:
@@ -704,12 +776,27 @@ class Optimizer(Campaign):
         self._trust.noiseless = self._noise.noiseless
         self._trust.control = self.warning is None and self._noise.one_pattern
         self._trust.opinions = offers_opinions(self.engine, self._setup) and self._noise.complete
-        if self._trust.verification is None:
-            self._search.tell(theta, points, f, ~np.isnan(x))
-        else:
-            self._search.learn(theta, points, f, ~np.isnan(x))
+        if self._penalty is not None and self._trust.verification is None:
+            self._follow(self._penalty)
+        take_in = self._search.tell if self._trust.verification is None else self._search.learn
+        take_in(theta, points, self._told(f, parts), ~np.isnan(x))
         self._progress.generation += 1
         self._note(f)
+
+    def _follow(self, penalty: Penalty) -> None:
+        """What violating constraints costs, where the search is now."""
+        if self.engine != GP and penalty.update(
+            self._trust.seen, self._trust.law(self._search.mean)
+        ):
+            self._search.revalue()
+
+    def _told(self, f: FloatArray, parts: list[Part]) -> FloatArray:
+        """What the search is told: values (n,), or (n, 1 + J) with the constraints after them."""
+        if not self.constraint_names:
+            return f
+        count = len(self.constraint_names)
+        held = [np.full((p.size, count), np.nan) if c is None else c for _, _, p, c in parts]
+        return np.column_stack([f, np.where(np.isnan(f)[:, None], np.nan, np.concatenate(held))])
 
     def _note(self, f: FloatArray) -> None:
         search = self._search

@@ -117,7 +117,7 @@ class Relay:
         self._leg.tell(theta, x, f, measured)
         if self._leg is self._first:
             self._parts.append((theta, x, f, measured))
-            self._told += f.size
+            self._told += len(f)
             if self._told >= HAND_OVER:
                 self._hand_over()
 
@@ -136,6 +136,11 @@ class Relay:
     ) -> None:
         """The same, of rows that were drawn to verify."""
         self._leg.learn(theta, x, f, measured)
+
+    def revalue(self) -> None:
+        """Go on with a merit that has changed, in both legs."""
+        self._first.revalue()
+        self._second.revalue()
 
     def conclude(self) -> None:
         """No more rows of the search will come."""

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phenes._validate import FloatArray
+from phenes.constraints import Constraints
 from phenes.evidence.evaluations import Evaluations
 from phenes.optimizer import named_result
 
@@ -143,6 +144,10 @@ class Result:
     space : Space or None
         The named parameters, if there are any. `spread` and `history` are in the coordinates of
         its vectors.
+    constraints : Constraints or None
+        What fresh draws at x show of each constraint by name, and of all together
+        (`result.constraints.all`): how often it holds, the one-sided 95 % bound, on how many
+        draws that rests, and whether it is met, confirmed and binding.
     """
 
     # Any: a vector, or in a space a Point
@@ -169,6 +174,7 @@ class Result:
     errors: tuple[str, ...] = ()
     status: int = -1
     space: Space | None = field(default=None, repr=False)
+    constraints: Constraints | None = field(default=None, repr=False)
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -223,6 +229,7 @@ class Result:
         rows = [
             ("x", self._place().replace("\n", "\n" + " " * 10)),
             ("E f(x)", f"{self.fun:.6g} ± {self.fun_se:.2g}{self._basis()}"),
+            ("limits", self._held().replace("\n", "\n" + " " * 10)),
             ("failing", self._failures()),
             ("best f", self._luck()),
             ("nfev", f"{self.nfev}" + (f", {self.failed} without a value" if self.failed else "")),
@@ -239,6 +246,10 @@ class Result:
             return np.array2string(self.x, precision=5, threshold=12, max_line_width=100)
         rows = [named_result.header(self.space), *named_result.table(self.space, self.x)]
         return "\n".join(named_result.aligned(rows))
+
+    def _held(self) -> str:
+        """The table of the constraints."""
+        return "" if self.constraints is None else str(self.constraints)
 
     def _luck(self) -> str:
         if self.best is None or not 0 < self.fun_se < np.inf:
@@ -296,6 +307,8 @@ class Result:
             *self.errors,
         ]
         lines = "<br>".join(html.escape(note) for note in notes if note)
+        if self.constraints is not None:
+            lines += self.constraints._repr_html_()  # pyright: ignore[reportPrivateUsage]
         if self.space is not None:
             named = named_result.html_table(self.space, self.x)
             return f"<div><p>{head}<br>{lines}</p>{named}</div>"

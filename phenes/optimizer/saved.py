@@ -76,6 +76,9 @@ def encode(call: Call) -> dict[str, Any]:
         # an infinite value has failed like one that is not there
         f = np.where(np.isfinite(call.f), call.f, np.nan)
         record |= {"x": to_plain(call.x), "f": to_plain(f)}
+        if call.c is not None:
+            columns = zip(call.names, call.c.T, strict=True)
+            record["constraints"] = {name: to_plain(column) for name, column in columns}
     return record
 
 
@@ -95,7 +98,15 @@ def decode(record: Mapping[str, Any], dim: int) -> Call:
     x, f = from_plain("x", record["x"], 2), from_plain("f", record["f"], 1)
     _validate.shape("x", x, theta.shape, "theta")
     _validate.shape("f", f, (len(theta),), "theta")
-    return Call(TELL, theta, x, f)
+    if "constraints" not in record:
+        return Call(TELL, theta, x, f)
+    held = {
+        _validate.text("constraint", name): from_plain(name, column, 1)
+        for name, column in dict(record["constraints"]).items()
+    }
+    for name, column in held.items():
+        _validate.shape(name, column, (len(theta),), "theta")
+    return Call(TELL, theta, x, f, 0, tuple(held), np.stack(list(held.values()), axis=1))
 
 
 def write(path: Path, settings: Mapping[str, Any], calls: list[Call], whole: bool = True) -> None:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from phenes._validate import FloatArray
+from phenes.constraints import Requirement
 from phenes.evidence import Estimate, Law, Observations, Verification
 from phenes.evidence.control import Surrogate
 from phenes.evidence.estimate import (
@@ -20,6 +21,7 @@ from phenes.evidence.estimate import (
     shifted_weights,
 )
 from phenes.evidence.law import gaussian_law, sampled_law
+from phenes.evidence.limits import Limits, Place, worst_excess
 from phenes.evidence.ranking import rank
 from phenes.evidence.verification import (
     RIVALS,
@@ -42,6 +44,7 @@ BEST_POINTS, PATH_POINTS = 100, 200
 # evaluations up to which a Gaussian process of the nearest is asked for a second opinion: beyond,
 # the evolution strategy knows its mean better
 MOST_FOR_OPINION = 5000
+MOST_STANDINGS = 64  # theta whose constraints are remembered
 APART = 1.0  # least distance of rivals, in standard deviations of the noise
 ANSWER = "answer"  # role of a place that the user wants verified, or that an answer moved to
 
@@ -96,6 +99,8 @@ class Trust:
         self.modelled = x0  # what `model` was of when the verification began
         self.opinions = False  # may a model of the rows be asked for another answer?
         self._opinion: Surrogate | None = None
+        self.limits: Limits | None = None
+        self._inside: Callable[[FloatArray], FloatArray] = lambda theta: theta
         self.noisy_values = False
         self.control = True  # may a model of f be used for the claim?
         self.verification: Verification | Repeats | None = None
@@ -103,6 +108,7 @@ class Trust:
         self._questioned = False
         self._said: tuple[Any, Claim] | None = None  # cache: key, claim
         self._laws: dict[bytes, Law] = {}
+        self._standings: dict[Any, Place] = {}
 
     @property
     def exact(self) -> bool:
@@ -137,9 +143,15 @@ class Trust:
         return budget - search if 0 < search < budget else reserve
 
     def add(
-        self, theta: FloatArray, x: FloatArray, point: FloatArray, f: FloatArray, phase: str = ""
+        self,
+        theta: FloatArray,
+        x: FloatArray,
+        point: FloatArray,
+        f: FloatArray,
+        phase: str = "",
+        c: FloatArray | None = None,
     ) -> None:
-        self.seen.add(theta, x, point, f, phase)
+        self.seen.add(theta, x, point, f, phase, c)
         self._laws.clear()
         if self.noiseless and not self.noisy_values:
             self._compare_repeats(theta, point)
@@ -222,6 +234,7 @@ class Trust:
     ) -> None:
         """Start the verification. path [k, d]: means along the way."""
         self.modelled = proposal.copy()
+        self._inside = inside
         self._laws.clear()  # whether somebody looked at the result before must not matter
         if self.exact:
             self.verification = Repeats(
@@ -231,6 +244,8 @@ class Trust:
             )
         else:
             first, others = self._proposals(proposal)
+            if self.constrained:
+                first = self._safer(first)
 
             def rivals(leader: Estimate, entrants: list[FloatArray]) -> list[FloatArray]:
                 return self._rivals(leader, entrants, path, inside)
@@ -244,14 +259,50 @@ class Trust:
                 self._improve,
                 self._modelled_start,
                 others,
+                self.admissible,
             )
             for other in others:
                 self.place("proposal", other)
             proposal = first
         self.place("proposal", proposal)
 
+    @property
+    def constrained(self) -> bool:
+        """Whether there are constraints, whose names are known by now."""
+        return self.limits is not None and bool(self.seen.limits)
+
+    def standing(self, theta: FloatArray) -> Place:
+        """What is known of the constraints at theta."""
+        assert self.limits is not None
+        key = (theta.tobytes(), self.seen.count + self.seen.dropped, self.exact)
+        if key not in self._standings:
+            if len(self._standings) > MOST_STANDINGS:
+                self._standings.clear()
+            self._standings[key] = self.limits.place(self.seen, self.law(theta), self.exact)
+        return self._standings[key]
+
+    def admissible(self, known: list[Estimate]) -> list[Estimate]:
+        """Those that meet the constraints; if none does, the one that violates them least."""
+        if not self.constrained:
+            return known
+        places = [self.standing(each.theta) for each in known]
+        met = [each for each, at in zip(known, places, strict=True) if at.met]
+        least = min(range(len(known)), key=lambda k: places[k].badness)
+        return met or [known[least]]
+
+    def _safer(self, theta: FloatArray) -> FloatArray:
+        """The nearest theta that meets the constraints with a margin."""
+        assert self.limits is not None
+        strictness = self.standing(theta).strictness
+        return self.limits.safer(self.seen, self.law, theta, self._inside, strictness)
+
     def _improve(self, theta: FloatArray) -> FloatArray | None:
-        found = self._better(theta)
+        if self.constrained and not self.standing(theta).safe:
+            found = self._safer(theta)
+        else:
+            found = self._better(theta)
+        if self.constrained and found is not None and not self.standing(found).safe:
+            found = None
         if found is not None:
             self.place("proposal", found)
         return found
@@ -279,12 +330,27 @@ class Trust:
 
         seen = self.seen
         found = second_opinion(
-            seen.theta, seen.point, seen.f, mean, law.centre - law.theta, law.cov, draws
+            seen.theta,
+            seen.point,
+            seen.f,
+            mean,
+            law.centre - law.theta,
+            law.cov,
+            draws,
+            *self._wanted(),
         )
         if found is None:
             return mean, []
+        if self.constrained:  # it has nothing to gain by violating them
+            return found.theta, [self._safer(mean)]
         self._opinion = found.surrogate
         return (found.theta, [mean]) if found.better else (mean, [])
+
+    def _wanted(self) -> tuple[tuple[Requirement, ...], FloatArray | None]:
+        """What is wanted of constraints, and these."""
+        if self.limits is None or not self.seen.limits:
+            return (), None
+        return self.limits.wanted.requirements(self.seen.limits), self.seen.c
 
     def place(self, role: str, theta: FloatArray) -> None:
         if not any(np.array_equal(theta, at) for _, at in self.places):
@@ -301,6 +367,8 @@ class Trust:
 
         A standard deviation apart from all entrants and each other.
         """
+        if self.constrained:  # what has a better value often has it by violating them
+            return []
         law, f = self.law(leader.theta), self.seen.f
         good = np.flatnonzero(np.isfinite(f))
         best = good[np.argsort(f[good], kind="stable")[:BEST_POINTS]]
@@ -329,9 +397,19 @@ class Trust:
 
     @property
     def best(self) -> int:
-        """The row of the best finite value, -1 if there is none."""
+        """The row of the best finite value, -1 if there is none.
+
+        Of those that meet the constraints; if none does, the row that violates them least.
+        """
         f = self.seen.f
-        return int(np.nanargmin(f)) if np.isfinite(f).any() else -1
+        if not np.isfinite(f).any():
+            return -1
+        if not self.constrained:
+            return int(np.nanargmin(f))
+        excess = worst_excess(self.seen.c)
+        excess = np.where(np.isfinite(f), excess, np.inf)
+        least = excess.min()
+        return int(np.argmin(np.where(excess <= max(least, 0.0), f, np.inf)))
 
     def recommend(self, mean: FloatArray) -> Claim:
         """What is known now. mean: what the search would propose, if nothing was verified yet."""
@@ -350,7 +428,9 @@ class Trust:
             (each for _, each in known if each.draws),
             key=lambda each: not np.array_equal(each.theta, last),
         )
-        if drawn:
+        if drawn and self.constrained:
+            answer = self._decide(drawn, start)
+        elif drawn:
             chosen = decide(drawn, start, self._modelled_start())
             answer = self._moved(chosen, mean)
             if answer is not None:
@@ -367,6 +447,9 @@ class Trust:
                 )
             known.append(("mean", here))
             answer = start if surely_beats(start, here) else here
+            if self.constrained:
+                able = self.admissible([here, start])
+                answer = answer if any(answer is each for each in able) else able[0]
         return Claim(answer, start, (("start", start), *known), answer.theta, False)
 
     def _last_verified(self, mean: FloatArray) -> FloatArray:
@@ -389,6 +472,19 @@ class Trust:
             return None
         claimed = self._estimated(mean, lambda seen, law: shifted_weights(seen, law, last))
         return replace(claimed, draws=chosen.draws) if claimed.effective >= TRIAL else None
+
+    def _decide(self, drawn: list[Estimate], start: Estimate) -> Estimate:
+        """The best of those that meet the constraints; the start only if it does."""
+        able = self.admissible([*drawn, start])
+        known = [each for each in able if each is not start]
+        if not known:
+            return start
+        unbeaten = start if any(each is start for each in able) else nothing(self.x0)
+        modelled = self._modelled_start() if unbeaten is start else None
+        answer = decide(known, unbeaten, modelled)
+        if answer is not start and answer is unbeaten:  # too few draws to tell
+            answer = max(known, key=lambda each: each.draws)
+        return self.claim(answer.theta) if answer.draws >= TRIAL else answer
 
     def _exactly(self, mean: FloatArray) -> Claim:
         def known(theta: FloatArray) -> Estimate:

@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 from scipy import special
 
 from phenes._validate import FloatArray
+from phenes.constraints import Constraints
 from phenes.evidence import Estimate, Law, Observations
 from phenes.evidence.verification import LEAST_DRAWS, MOST_FAILING
+from phenes.optimizer.held import unconfirmed, unmet
 from phenes.optimizer.result import Best, Candidate, Failing, Result
 from phenes.optimizer.trust import Claim
 
@@ -52,6 +54,7 @@ class Facts(NamedTuple):
     failed: int
     history: dict[str, NDArray[Any]]
     noise_text: str
+    held: Constraints | None = None
 
 
 def answer(facts: Facts) -> Result:
@@ -60,6 +63,8 @@ def answer(facts: Facts) -> Result:
     own = facts.seen.f[facts.seen.at(claim.drawn)]
     finite = own[np.isfinite(own)]
     doubts, notes = _doubts(facts), _notes(facts)
+    if facts.held is not None and facts.held.met and facts.reasons:
+        notes = [*unconfirmed(facts.held), *notes]
     fun_se = np.inf if facts.seen.flat and not claim.exact else known.se
     message = "; ".join([*_ends(facts.reasons, facts.generations), *doubts, *notes])
     return Result(
@@ -81,6 +86,7 @@ def answer(facts: Facts) -> Result:
         spread=facts.spread,
         history=facts.history,
         noise=facts.noise_text,
+        constraints=facts.held,
     )
 
 
@@ -113,9 +119,12 @@ def _candidate(role: str, known: Estimate) -> Candidate:
 
 
 def _best(seen: Observations) -> Best | None:
-    if not np.isfinite(seen.f).any():
+    f = seen.f
+    if seen.limits:  # what violates constraints is not good, however low its value
+        f = np.where(np.all(seen.c <= 0, axis=1), f, np.nan)
+    if not np.isfinite(f).any():
         return None
-    row = int(np.nanargmin(seen.f))
+    row = int(np.nanargmin(f))
     return Best(seen.theta[row].copy(), seen.x[row].copy(), float(seen.f[row]))
 
 
@@ -158,6 +167,8 @@ def _doubts(facts: Facts) -> list[str]:
             f"{known.failed} of {known.draws} evaluations at x failed: start where f succeeds, or"
             " with a smaller sigma0"
         ]
+    if facts.held is not None and not facts.held.met:
+        return [unmet(facts.held)]
     if not claim.exact and np.isfinite(claim.start.fun) and _is_start(facts):
         return [
             "nothing better than the start was confirmed: a larger budget, another sigma0 or less"

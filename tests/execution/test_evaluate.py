@@ -14,8 +14,8 @@ from tests.execution.objectives import collect, column, sleeps, wrong_in_many_wa
 @pytest.mark.parametrize("workers", [None, 2], ids=["here", "processes"])
 def test_whatever_goes_wrong_is_a_failed_evaluation(workers):
     got = collect(Evaluate(wrong_in_many_ways, workers=workers), column(*range(9)))
-    assert got[0] == (None, 0.0, "")
-    assert got[6] == (None, np.inf, "")
+    assert got[0] == (None, 0.0, "", ())
+    assert got[6] == (None, np.inf, "", ())
     said = {i: got[i].error for i in (1, 2, 3, 4, 5, 7, 8)}
     assert all(np.isnan(got[i].value) for i in said)
     assert said[1] == "ZeroDivisionError: division by zero"

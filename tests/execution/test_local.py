@@ -20,9 +20,9 @@ def test_one_after_the_other():
     calls = []
     pool = sent(lambda x: calls.append(x[0]) or x[0])
     assert [pool.take() for _ in range(4)] == [
-        [(0, (None, 0.0, ""))],
-        [(1, (None, 2.0, ""))],
-        [(2, (None, 4.0, ""))],
+        [(0, (None, 0.0, "", ()))],
+        [(1, (None, 2.0, "", ()))],
+        [(2, (None, 4.0, "", ()))],
         [],
     ]
     assert calls == [0.0, 2.0, 4.0]
@@ -70,3 +70,17 @@ def test_room_is_what_is_evaluated_at_once():
     pool.close()
     assert (len(pool), pool.room) == (0, 1)
     assert LocalPool(np.sum, False, True, None).room > 1000
+
+
+def test_rows_with_constraints():
+    def f(x):
+        return x[:, 0], {"low": x[:, 1], "high": x[:, 1] - 3}
+
+    pool = LocalPool(f, False, True, None, True)
+    pool.send(0, np.array([1.0, 2.0]))
+    assert pool.take() == [(0, (None, 1.0, "", (("low", 2.0), ("high", -1.0))))]
+    for wrong in ({"low": [1.0, 2.0]}, [1.0]):
+        pool = LocalPool(lambda x, wrong=wrong: (x[:, 0], wrong), False, True, None, True)
+        pool.send(0, np.array([1.0, 2.0]))
+        with pytest.raises(ValueError, match="when vectorized"):
+            pool.take()

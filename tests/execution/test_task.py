@@ -19,12 +19,12 @@ def test_a_value_is_a_float_and_the_point_is_a_copy():
         x[0] = 9.0
         return [np.float32(3)]
 
-    assert Guarded(f, realises=False)(POINT) == (None, 3.0, "")
+    assert Guarded(f, realises=False)(POINT) == (None, 3.0, "", ())
     np.testing.assert_array_equal(POINT, [1.0, 2.0])
 
 
 def test_what_f_realised_comes_back_in_the_shape_of_the_point():
-    x, value, error = Guarded(lambda theta: ([[1.5], [2.5]], 4), realises=True)(POINT)
+    x, value, error, _ = Guarded(lambda theta: ([[1.5], [2.5]], 4), realises=True)(POINT)
     np.testing.assert_array_equal(x, [1.5, 2.5])
     assert (value, error) == (4.0, "")
     assert "not enough values" in Guarded(lambda theta: (1.0,), realises=True)(POINT).error
@@ -83,3 +83,50 @@ def test_numbers(value, expected):
 def test_no_number():
     with pytest.raises(TypeError, match=r"f must return a number, got shape \(2,\)"):
         number([1, 2])
+
+
+class TestConstraints:
+    def test_they_come_back_by_name_after_the_value(self):
+        guarded = Guarded(lambda x: (x[0], {"stress": x[1] - 3, "gap": None}), False, None, True)
+        outcome = guarded(POINT)
+        assert outcome.value == 1.0
+        assert outcome.constraints[0] == ("stress", -1.0)
+        assert outcome.constraints[1][0] == "gap"
+        assert np.isnan(outcome.constraints[1][1])
+
+    def test_they_come_back_after_what_was_realised(self):
+        outcome = Guarded(lambda t: (t + 1, 2.0, [0.5]), True, None, True)(POINT)
+        np.testing.assert_array_equal(outcome.x, POINT + 1)
+        assert outcome.constraints == (("c0", 0.5),)
+
+    @pytest.mark.parametrize(
+        ("returned", "said"),
+        [
+            (1.0, "f returned no constraints"),
+            ((1.0, None), "f returned no constraints"),
+            ((1.0, {}), "f returned no constraints"),
+            ((1.0, {"stress": "much"}), "constraint 'stress' must be a number, got 'much'"),
+            ((1.0, {"stress": [1.0, 2.0]}), "constraint 'stress' must be a number"),
+        ],
+    )
+    def test_without_them_an_evaluation_has_failed(self, returned, said):
+        outcome = Guarded(lambda x: returned, False, None, True)(POINT)
+        assert said in outcome.error
+        assert np.isnan(outcome.value)
+
+    def test_a_failure_needs_none(self):
+        assert Guarded(lambda x: None, False, None, True)(POINT).error == "f returned None"
+        assert Guarded(lambda x: (np.nan, None), False, None, True)(POINT).error == ""
+
+    @pytest.mark.parametrize("realises", [False, True])
+    def test_unasked_they_are_a_failure_that_says_what_to_give(self, realises):
+        def f(x):
+            return (x, 1.0, {"stress": 0.0}) if realises else (1.0, {"stress": 0.0})
+
+        outcome = Guarded(f, realises)(POINT)
+        assert "give constraints=phenes.chance(0.95)" in outcome.error
+
+    def test_a_function_of_jax_is_compiled_with_them(self):
+        f = OnWorker(lambda x: (jnp.sum(x**2), {"b": x[0] - 3, "a": 7}), False, True)
+        assert f(None, POINT) == (None, 5.0, "", (("b", -2.0), ("a", 7.0)))
+        assert f.compiled is not None

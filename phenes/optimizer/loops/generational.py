@@ -32,7 +32,7 @@ def run(opt: Optimizer, evaluate: Evaluate, kept: Checkpoint, listener: Listener
                 x = opt.noise_model.draw(opt.seed, opt.batches, theta)
             rows = _evaluate(pool, theta, x, evaluate.realises, kept)
             if opt.nfev == 0:
-                check_first(rows)
+                check_first(opt, rows)
             tell(opt, rows)
             kept.complete(opt)
             listener.seen(rows)

@@ -12,6 +12,7 @@ from phenes.optimizer.optimizer import Optimizer
 ENDED = failed("WorkerLost: the process that waited for this evaluation was ended")
 
 ERROR = "an error"
+OTHER = "ValueError: constraints must be named {}, as before or in chance, got {}"
 # what f may return in place of a value, and what that suggests
 ADVICE = {
     "None": "is there a return statement?",
@@ -22,13 +23,33 @@ ADVICE = {
 
 
 def tell(opt: Optimizer, rows: list[Row]) -> None:
-    """Tell the optimiser these rows."""
+    """Tell the optimiser these rows. Those with other constraints than the first have failed."""
+    held = None if opt.wanted is None else _held(opt, rows)
     theta = [row.theta for row in rows]
-    opt.tell_vectors(theta, [row.f for row in rows], realised=[row.x for row in rows])
+    x, f = [row.x for row in rows], [row.f for row in rows]
+    opt.tell_vectors(theta, f, realised=x, constraints=held)
 
 
-def check_first(rows: list[Row]) -> None:
+def _held(opt: Optimizer, rows: list[Row]) -> dict[str, list[float]] | None:
+    """Columns of constraints by name; None if no row has any."""
+    assert opt.wanted is not None
+    first = next((row.constraints for row in rows if row.constraints), ())
+    names = opt.constraint_names or opt.wanted.names or tuple(name for name, _ in first)
+    for row in rows:
+        given = tuple(name for name, _ in row.constraints)
+        if given and sorted(given) != sorted(names):
+            row.f, row.constraints = np.nan, ()
+            row.error = OTHER.format(", ".join(names), ", ".join(given))
+    if not names:
+        return None
+    known = [dict(row.constraints) for row in rows]
+    return {name: [each.get(name, np.nan) for each in known] for name in names}
+
+
+def check_first(opt: Optimizer, rows: list[Row]) -> None:
     """Refuse to go on if every first evaluation of f failed: that is a mistake, not bad luck."""
+    if opt.wanted is not None:
+        _held(opt, rows)
     if any(np.isfinite(row.f) for row in rows):
         return
     of_all = f"on all of the first {len(rows)} evaluations"

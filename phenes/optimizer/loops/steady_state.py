@@ -37,10 +37,11 @@ def run(opt: Optimizer, evaluate: Evaluate, kept: Checkpoint, listener: Listener
             while flight.asked < opt.budget and (pool.room or not len(pool)):
                 flight.send(flight.ask(), pool)
             rows = flight.take(pool)
+            moved = flight.moved(rows, len(pool))
             listener.seen(rows)
-            if flight.moved(rows, len(pool)):
+            if moved:
                 if kept.part.number == 0:
-                    check_first(kept.part.rows)
+                    check_first(opt, kept.part.rows)
                 kept.complete(opt, len(pool))
                 if listener.moved():
                     return False

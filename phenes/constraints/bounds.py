@@ -1,0 +1,47 @@
+"""One-sided 95 % bounds: of a probability (Clopper and Pearson), and of a mean (Student)."""
+
+# SciPy ships no stubs
+# pyright: reportMissingTypeStubs=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy import special
+
+from phenes._validate import FloatArray
+
+SURE = 0.95  # of every bound
+
+
+def lower(successes: int, draws: int) -> float:
+    """The probability is at least this, at 95 %."""
+    if not successes:
+        return 0.0
+    return float(special.betaincinv(successes, draws - successes + 1, 1 - SURE))
+
+
+def upper(successes: int, draws: int, sure: float = SURE) -> float:
+    """The probability is at most this, at 95 % or another confidence."""
+    if successes == draws:
+        return 1.0
+    return float(special.betaincinv(successes + 1, draws - successes, sure))
+
+
+def needed(level: float) -> int:
+    """Draws without any violation after which `lower` reaches a probability."""
+    return math.ceil(math.log(1 - SURE) / math.log(level))
+
+
+def of_mean(values: FloatArray) -> tuple[float, float, float]:
+    """The mean, and bounds below and above which it lies, each at 95 %."""
+    n = values.size
+    if not n:
+        return np.nan, -np.inf, np.inf
+    mean = float(values.mean())
+    if n < 2 or not np.isfinite(mean):
+        return mean, -np.inf, np.inf
+    reach = float(special.stdtrit(n - 1, SURE)) * float(values.std(ddof=1)) / math.sqrt(n)
+    return mean, mean - reach, mean + reach

@@ -1,0 +1,363 @@
+"""Whether a theta meets its constraints: fresh draws are counted, and a model says the rest.
+
+Counting alone needs thousands of draws for a probability of 0.999. The constraints are measured as
+numbers at the realised x, so that a model of them knows how far the limit is; the draws at theta
+must not contradict it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from phenes._validate import FloatArray
+from phenes.constraints import Requirement, Wanted, bounds
+from phenes.evidence.law import Law
+from phenes.evidence.observations import Observations
+from phenes.evidence.tails import violating
+from phenes.gp.fit import Fitted
+from phenes.gp.limits import LimitModel
+
+# confidence at which fresh draws contradict that a requirement is met: every round of draws is a
+# look, and one wrong look costs a good answer
+CONTRADICTED = 0.999
+CAUTION = 2.0  # standard deviations of the model that count against a proposal
+# share of the allowed violations that a proposal may use: what is exactly at its limit is half of
+# the time beyond it
+USED = 0.95
+NEAR = 1.0  # distance, in standard deviations of the noise, up to which a model is used again
+TAIL = 0.25  # share of the worst draws whose mean says in which direction a constraint rises
+DRAWS = 256  # of the law, for means and slopes
+FARTHEST = 4.0  # standard deviations of the noise that a proposal is moved at once
+HALVINGS = 9  # of that distance
+MOVES = 4
+
+
+class Standing(NamedTuple):
+    """What is known of one requirement at a theta.
+
+    draws, violated: fresh draws there, and how many violate it. violation: its probability by the
+    model, the mean excess if the mean is wanted; NaN without a model. cautious: the same with
+    the model's error against it. excess: mean of what is above the limit, in units of the
+    constraint. low: a bound of the mean, below which it is not, at 95 %.
+    """
+
+    requirement: Requirement
+    draws: int
+    violated: int
+    violation: float
+    cautious: float
+    excess: float
+    low: float = -np.inf
+    high: float = np.inf
+
+    @property
+    def allowed(self) -> float:
+        """What the violation may be."""
+        level = self.requirement.level
+        return 0.0 if level is None else 1 - level
+
+    @property
+    def contradicted(self) -> bool:
+        """Whether fresh draws show that it is not met; they are looked at many times."""
+        level = self.requirement.level
+        if level is None:
+            return self.low > 0
+        held = self.draws - self.violated
+        return self.draws > 0 and bounds.upper(held, self.draws, CONTRADICTED) < level
+
+    @property
+    def confirmed(self) -> bool:
+        """Whether fresh draws alone show that it is met, at 95 %."""
+        level = self.requirement.level
+        if level is None:
+            return self.high <= 0
+        return bounds.lower(self.draws - self.violated, self.draws) >= level
+
+    @property
+    def met(self) -> bool:
+        """Whether the model supports it, or draws confirm it, and none contradict it."""
+        supported = self.violation <= self.allowed  # NaN is no support
+        return not self.contradicted and (supported or self.confirmed)
+
+    @property
+    def safe(self) -> bool:
+        """Whether it is met with a margin, for a proposal."""
+        return not self.contradicted and self.cautious <= USED * self.allowed
+
+    @property
+    def strictness(self) -> float:
+        """Share of what is allowed that a model may use which fresh draws have contradicted."""
+        if not self.contradicted or not self.violated:
+            return 1.0
+        return self.allowed * self.draws / self.violated
+
+    @property
+    def shortfall(self) -> float:
+        """By how much more it is violated than allowed; infinite if nothing is known."""
+        counted = self.violated / self.draws if self.draws else np.nan
+        known = [each for each in (self.violation, counted) if np.isfinite(each)]
+        if self.requirement.level is None:
+            known = [each for each in (self.violation, self.excess) if np.isfinite(each)]
+        return max(max(known) - self.allowed, 0.0) if known else np.inf
+
+
+class Place(NamedTuple):
+    """All requirements at a theta. each: violations of the single constraints by the model."""
+
+    standings: tuple[Standing, ...]
+    each: tuple[float, ...] = ()
+
+    @property
+    def met(self) -> bool:
+        """Whether all are."""
+        return all(one.met for one in self.standings)
+
+    @property
+    def safe(self) -> bool:
+        """Whether all are met with a margin."""
+        return all(one.safe for one in self.standings)
+
+    @property
+    def strictness(self) -> float:
+        """The least of all."""
+        return min((one.strictness for one in self.standings), default=1.0)
+
+    @property
+    def badness(self) -> tuple[float, float]:
+        """By which places that do not meet them are compared."""
+        return (
+            max((one.shortfall for one in self.standings), default=0.0),
+            max((one.excess for one in self.standings), default=0.0),
+        )
+
+
+class Limits:
+    """The constraints of a run.
+
+    Parameters
+    ----------
+    wanted : Wanted
+        How surely they must hold.
+    """
+
+    def __init__(self, wanted: Wanted):
+        self.wanted = wanted
+        self._models: list[tuple[FloatArray, LimitModel]] = []
+        self._rows = -1
+
+    def place(self, seen: Observations, law: Law, exact: bool = False) -> Place:
+        """What is known at law.theta.
+
+        Parameters
+        ----------
+        seen : Observations
+            All rows of the run.
+        law : Law
+            Of x at the theta.
+        exact : bool, optional
+            Whether one evaluation says all: there is no noise.
+
+        Returns
+        -------
+        Place
+        """
+        own = seen.at(law.theta)
+        model = None if exact else self._model(seen, law)
+        scale = scales(seen.c)
+        standings = tuple(
+            self._standing(one, seen.c[own], law, model, scale, exact)
+            for one in self.wanted.requirements(seen.limits)
+        )
+        each: list[float] = []
+        for k in range(len(seen.limits)):
+            single = Requirement((k,), 0.5, seen.limits[k])
+            if model is None:
+                each.append(float(np.mean(~(seen.c[own][:, k] <= 0))) if own.any() else np.nan)
+            else:
+                each.append(_violation(single, law, model, scale, 0.0))
+        return Place(standings, tuple(each))
+
+    def _standing(
+        self,
+        one: Requirement,
+        c: FloatArray,
+        law: Law,
+        model: LimitModel | None,
+        scale: FloatArray,
+        exact: bool,
+    ) -> Standing:
+        """c (n, J): constraints of the draws at this theta."""
+        h = worst(c, one, scale)
+        draws, violated = h.size, int(np.sum(~(h <= 0)))
+        above = np.where(np.isnan(h), np.inf, np.maximum(h, 0.0))
+        excess = float(above.mean()) if draws else np.nan
+        low, high = -np.inf, np.inf
+        if one.level is None and draws:
+            mean, low, high = bounds.of_mean(h)
+            excess = max(mean, 0.0) if np.isfinite(mean) else np.inf
+        if exact and draws:
+            share = violated / draws if one.level is not None else float(np.mean(h))
+            share = np.inf if np.isnan(share) else share
+            return Standing(one, draws, violated, share, share, excess, low, high)
+        if model is None:
+            return Standing(one, draws, violated, np.nan, np.inf, excess, low, high)
+        violation = _violation(one, law, model, scale, 0.0)
+        cautious = _violation(one, law, model, scale, CAUTION)
+        if not draws:
+            x = law.x(law.draws[:DRAWS])
+            excess = float(np.mean(np.maximum(worst(model.at(x, True)[0], one, scale), 0.0)))
+        return Standing(one, draws, violated, violation, cautious, excess, low, high)
+
+    def _model(self, seen: Observations, law: Law) -> LimitModel | None:
+        """The model of the rows around a theta, or one that was made nearby."""
+        rows = seen.count + seen.dropped
+        known: tuple[Fitted | None, ...] = ()
+        if rows != self._rows:
+            known = self._models[-1][1].fitted if self._models else ()
+            self._models, self._rows = [], rows
+        for at, model in self._models:
+            if np.linalg.norm(law.z(at + (law.centre - law.theta))) <= NEAR:
+                return model if model.ready else None
+        spread = 1 / law.whiten if law.whiten.ndim == 1 else np.sqrt(np.diag(law.cov))
+        model = LimitModel(seen.point, seen.c, law.centre, spread**2, known)
+        self._models.append((law.theta, model))
+        return model if model.ready else None
+
+    def safer(
+        self,
+        seen: Observations,
+        law_at: Callable[[FloatArray], Law],
+        theta: FloatArray,
+        inside: Callable[[FloatArray], FloatArray],
+        strictness: float = 1.0,
+    ) -> FloatArray:
+        """The nearest theta that meets all requirements with a margin, by the model.
+
+        Parameters
+        ----------
+        seen : Observations
+            All rows of the run.
+        law_at : callable
+            theta (d,) -> `Law` of x there.
+        theta : ndarray, shape (d,)
+            Where to begin.
+        inside : callable
+            The nearest points (n, d) within the bounds.
+        strictness : float, optional
+            Share of the allowed violations that may be used, if the model was contradicted.
+
+        Returns
+        -------
+        ndarray, shape (d,)
+            The least violating that was found, if none meets them.
+        """
+        model = self._model(seen, law_at(theta))
+        if model is None:
+            return theta
+        scale = scales(seen.c)
+        wanted = self.wanted.requirements(seen.limits)
+        at, used = theta, USED * strictness
+        for _ in range(MOVES):
+            law = law_at(at)
+            over = [
+                _violation(one, law, model, scale, CAUTION) - used * _allowed(one) for one in wanted
+            ]
+            k = int(np.argmax(over))
+            if over[k] <= 0:
+                break
+            at = _retreat(wanted[k], law_at, at, model, scale, inside, used)
+        return at
+
+
+def _retreat(
+    one: Requirement,
+    law_at: Callable[[FloatArray], Law],
+    theta: FloatArray,
+    model: LimitModel,
+    scale: FloatArray,
+    inside: Callable[[FloatArray], FloatArray],
+    used: float,
+) -> FloatArray:
+    """The nearest theta down the slope of a requirement at which it is met with a margin."""
+    law = law_at(theta)
+    slope = _slope(one, law, model, scale)
+    length = float(np.linalg.norm(slope))
+    if not length > 0:
+        return theta
+
+    def moved(t: float) -> FloatArray:
+        step = law.x(-t * slope / length) - law.centre
+        return inside((theta + step)[None])[0]
+
+    def over(t: float) -> float:
+        return _violation(one, law_at(moved(t)), model, scale, CAUTION) - used * _allowed(one)
+
+    high = 1.0
+    while over(high) > 0 and high < FARTHEST:
+        high *= 2
+    if over(high) > 0:
+        return min(
+            (moved(t) for t in (0.5, 1.0, 2.0, FARTHEST)),
+            key=lambda at: _violation(one, law_at(at), model, scale, CAUTION),
+        )
+    low = 0.0
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if over(middle) <= 0 else (middle, high)
+    return moved(high)
+
+
+def _slope(one: Requirement, law: Law, model: LimitModel, scale: FloatArray) -> FloatArray:
+    """Slope of the mean of the worst draws in whitened coordinates, (d,), by differences."""
+    z = law.draws[:DRAWS] if law.noisy.any() else np.zeros((1, law.theta.size))
+    steps = np.eye(law.theta.size) / 2
+
+    def tail(shift: FloatArray) -> float:
+        mean, sd = model.at(law.x(z + shift))
+        h = np.sort(worst(mean + CAUTION * sd, one, scale))
+        return float(h[-max(int(TAIL * h.size), 1) :].mean())
+
+    return np.array([tail(step) - tail(-step) for step in steps])
+
+
+def _allowed(one: Requirement) -> float:
+    return 0.0 if one.level is None else 1 - one.level
+
+
+def _violation(
+    one: Requirement, law: Law, model: LimitModel, scale: FloatArray, caution: float
+) -> float:
+    """By a model: the probability that it does not hold, or the mean if that is wanted."""
+
+    def at(x: FloatArray) -> FloatArray:
+        mean, sd = model.at(x, sure=caution == 0)
+        return worst(mean + caution * sd, one, scale)
+
+    if one.level is not None:
+        return violating(law, at)
+    x = law.x(law.draws[:DRAWS]) if law.noisy.any() else law.centre[None]
+    return float(at(x).mean())
+
+
+def worst(c: FloatArray, one: Requirement, scale: FloatArray) -> FloatArray:
+    """The worst of the members of a requirement, in units of each constraint, (n,)."""
+    members = list(one.members)
+    return np.max(c[:, members] / scale[members], axis=1, initial=-np.inf)
+
+
+def scales(c: FloatArray) -> FloatArray:
+    """Units of the constraints, (J,): their standard deviation over all rows."""
+    out = np.ones(c.shape[1])
+    for k in range(c.shape[1]):
+        finite = c[np.isfinite(c[:, k]), k]
+        out[k] = float(np.std(finite)) if finite.size > 1 else 1.0
+    return np.where((out > 0) & np.isfinite(out), out, 1.0)
+
+
+def worst_excess(c: FloatArray) -> FloatArray:
+    """By how much rows (n, J) violate their worst constraint, in its units; at most 0 is good."""
+    most = np.max(c / scales(c), axis=1, initial=-np.inf)
+    return np.where(np.isnan(most), np.inf, most)

@@ -1,0 +1,94 @@
+"""Whether a theta meets constraints: by the model, by fresh draws, and where it would."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import phenes
+from phenes.evidence import Observations
+from phenes.evidence.law import gaussian_law
+from phenes.evidence.limits import Limits, worst_excess
+
+NOISE = 0.1
+A, B = np.array([1.0, 2.0]), 0.5
+LENGTH = float(np.linalg.norm(A))
+
+
+def law(theta):
+    theta = np.asarray(theta, float)
+    return gaussian_law(theta, np.zeros(2), np.full(2, NOISE**2), scale=np.ones(2))
+
+
+def rows(n=40, c=lambda x: (x @ A - B)[:, None], at=None, names=("plane",)):
+    rng = np.random.default_rng(0)
+    seen = Observations(2)
+    seen.name_limits(names)
+    theta = rng.uniform(-1, 1, (n, 2)) if at is None else np.tile(at, (n, 1))
+    x = theta + NOISE * rng.standard_normal(theta.shape)
+    seen.add(theta, x, x, np.sum(x**2, axis=1), c=c(x))
+    return seen
+
+
+def exact(theta):
+    return stats.norm.sf((B - A @ theta) / (NOISE * LENGTH))
+
+
+@pytest.mark.parametrize("theta", [[0.0, 0.0], [0.0, 0.1], [0.2, -0.3]])
+def test_the_model_knows_rare_violations_that_no_row_has_seen(theta):
+    place = Limits(phenes.chance(0.99)).place(rows(), law(theta))
+    assert place.standings[0].violation == pytest.approx(exact(np.array(theta)), rel=1e-3)
+    assert place.met == (exact(np.array(theta)) <= 0.01)
+
+
+def test_the_nearest_safe_place_is_at_the_analytic_distance():
+    limits, start = Limits(phenes.chance(0.99)), np.array([0.3, 0.4])
+    found = limits.safer(rows(), law, start, lambda theta: theta)
+    k = stats.norm.isf(0.95 * 0.01)
+    normal = A / LENGTH
+    expected = start - normal * (normal @ start - (B / LENGTH - k * NOISE))
+    np.testing.assert_allclose(found, expected, atol=2e-3)
+    assert exact(found) <= 0.01
+
+
+def test_all_together_count_what_violates_any_of_them():
+    def two(x):
+        return np.stack([x @ A - B, -x @ A - B], axis=1)
+
+    seen = rows(c=two, names=("above", "below"))
+    place = Limits(phenes.chance(0.9)).place(seen, law([0.0, 0.0]))
+    once = stats.norm.sf(B / (NOISE * LENGTH))
+    assert place.standings[0].violation == pytest.approx(2 * once, rel=0.05)
+    assert place.each == pytest.approx((once, once), rel=1e-3)
+
+
+def test_the_mean_alone():
+    wish = Limits(phenes.on_average())
+    assert wish.place(rows(), law([0.1, 0.15])).met  # half of the parts violate it nearly
+    assert not wish.place(rows(), law([0.1, 0.25])).met
+
+
+def test_fresh_draws_contradict_a_model():
+    """A jump that the rows of the model do not show."""
+    at = np.zeros(2)
+    seen = rows()
+    x = at + NOISE * np.random.default_rng(1).standard_normal((20, 2))
+    seen.add(np.tile(at, (20, 1)), x, x, np.zeros(20), c=np.where(x[:, :1] > 0.05, 9.0, -9.0))
+    (standing,) = Limits(phenes.chance(0.99)).place(seen, law(at)).standings
+    assert standing.contradicted
+    assert not standing.met
+
+
+def test_failures_and_constraints_that_are_not_known_violate():
+    seen = rows(1)
+    theta = np.zeros((4, 2))
+    f, c = np.array([np.nan, 1.0, 1.0, 1.0]), np.array([[-1.0], [np.nan], [-1.0], [0.0]])
+    seen.add(theta, theta, theta, f, c=c)
+    (standing,) = Limits(phenes.chance(0.5)).place(seen, law([0.0, 0.0])).standings
+    assert (standing.draws, standing.violated) == (4, 2)
+    assert np.isinf(worst_excess(seen.c)[1:3]).all()
+
+
+def test_without_noise_one_evaluation_says_it():
+    wish = Limits(phenes.chance(0.999))
+    assert wish.place(rows(1, at=np.zeros(2)), law([0.0, 0.0]), exact=True).met
+    assert not wish.place(rows(1, at=np.ones(2)), law([1.0, 1.0]), exact=True).met
