@@ -213,3 +213,10 @@ def test_component_series(numbers):
     on_paper, found = lines[-2][0], lines[-1][0]
     assert on_paper > 85
     assert found > 80  # per cent; the best on paper has 87
+
+
+@pytest.mark.tier("pages")
+def test_the_bracket_survives(numbers):
+    on_paper, ours = numbers("light_bracket")[-2:]
+    assert ours[0] >= 99.9 > 50 > on_paper[0]
+    assert ours[1] < 1.25 * on_paper[1]
