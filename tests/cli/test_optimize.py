@@ -28,6 +28,8 @@ def lab(theta):
     x = theta + 0.1 * rng.standard_normal(theta.shape)
     return x, f(x)
 number = 3
+def held(x):
+    return f(x), {"left": x[0] - 0.5, "right": -x[0] - 9}
 """
 
 
@@ -341,3 +343,24 @@ def test_nothing_to_search_is_one_line(module, capsys):
     code, _, err = call(capsys, "optimize", "designs:f", "--space", "nowhere.toml")
     assert code != 0
     assert "nowhere.toml cannot be read" in " ".join(err.split())
+
+
+@pytest.mark.parametrize(
+    ("given", "asked"), [("0.9", 0.9), ("left=0.9,right=0.5", None), ("average", None)]
+)
+def test_constraints(module, capsys, given, asked):
+    start = ("--x0", "0,0", "--sigma0", 0.5, "--noise", 0.1, "--budget", 16, "--json")
+    code, out, err = call(capsys, "optimize", "designs:held", *start, "--constraints", given)
+    assert code == 0, err
+    found = json.loads(out.splitlines()[-1])["constraints"]
+    assert list(found) == ["left", "right", "all"]
+    assert found["all"]["wanted"] == asked
+    assert found["left"]["draws"] > 0
+
+
+@pytest.mark.parametrize("given", ["1.5", "much", "left=2"])
+def test_constraints_that_are_none(module, capsys, given):
+    start = ("--x0", "0,0", "--sigma0", 0.5, "--constraints", given)
+    code, _, err = call(capsys, "optimize", "designs:held", *start)
+    assert code == 2
+    assert "constraints must be a probability between 0 and 1" in err
