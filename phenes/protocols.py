@@ -213,6 +213,19 @@ class HasMarginalScore(InputLaw, Protocol):
 
 
 @runtime_checkable
+class HasPartialScore(InputLaw, Protocol):
+    """Coordinates that are independent given theta: each counts if it was measured."""
+
+    def has_partial_score(self) -> bool:
+        """Whether they are."""
+        ...
+
+    def partial_score(self, q: Family, x: Tree, theta: Tree, w: Weights, /) -> Family:
+        """1/N sum_i w_i E[s_q(theta_i) | x_i where measured, theta_i elsewhere]."""
+        ...
+
+
+@runtime_checkable
 class HasPosterior(InputLaw, Protocol):
     """The law of theta given x: `estimators.rao_blackwellise`."""
 

@@ -14,13 +14,14 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jax import lax
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from phenes import _validate
 from phenes._jax import solve
 from phenes._score import score, search_score
 from phenes.batch import Batch
 from phenes.covariance import Dense
+from phenes.estimators.missing import unmeasured
 from phenes.estimators.scores import batch_key
 from phenes.laws.normal import Normal
 from phenes.protocols import (
@@ -152,6 +153,7 @@ def exchangeable(auxiliaries: int, proposal: Proposal | None = None) -> Estimato
         keys = jax.random.split(batch_key(batch), w.size)
         a = jax.vmap(candidates)(keys, batch.theta, batch.x)
         logits = jax.vmap(jax.vmap(log_weight, in_axes=(0, None)))(a, batch.x)
+        logits = _own_where(unmeasured(batch.x, w.size), logits)
         share = w[:, None] * jax.nn.softmax(logits, axis=1)
 
         def together(leaf: Array) -> Array:
@@ -204,6 +206,7 @@ def exchangeable_coordinates(auxiliaries: int) -> Estimator:
 
         a = jax.vmap(candidates)(jax.random.split(batch_key(batch), w.size), batch.theta)
         logits = jax.vmap(jax.vmap(p.coordinate_log_prob, in_axes=(None, 0)))(batch.x, a)
+        logits = _own_where(jnp.isnan(batch.x), logits)
         share = lax.stop_gradient(jax.nn.softmax(logits, axis=1))
 
         def loglik(q: HasCoordinates) -> Array:
@@ -220,6 +223,15 @@ def _dependent(name: str, law: object) -> ValueError:
         f"{name} must have independent coordinates, got {type(law).__name__}: use"
         " estimators.exchangeable"
     )
+
+
+def _own_where(
+    missing: Bool[Array, "n *d"], logits: Float[Array, "n k *d"]
+) -> Float[Array, "n k *d"]:
+    """Nothing but theta is known where x was not measured: no auxiliary has a share there."""
+    first = jnp.arange(logits.shape[1]) == 0
+    own = jnp.where(first, 0.0, -jnp.inf).reshape(1, -1, *(1,) * (logits.ndim - 2))
+    return jnp.where(jnp.expand_dims(missing, 1), own, logits)
 
 
 def _with_own(theta: Tree, drawn: Tree) -> Tree:

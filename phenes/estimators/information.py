@@ -15,14 +15,15 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
-from jaxtyping import Array, Float
+from jaxtyping import Array, Bool, Float
 
 from phenes import _arrays, _validate
 from phenes._jax import diagonal as diagonal_of
 from phenes._jax import hessian, inverse, solve
 from phenes._score import input_score, search_score
-from phenes._trees import dtype_of, parameters, replace
+from phenes._trees import dtype_of, parameters, replace, rows
 from phenes.batch import Batch
+from phenes.estimators.missing import or_genotype, unmeasured
 from phenes.estimators.scores import genotype, reparameterised
 from phenes.inputs.gaussian import G
 from phenes.protocols import Estimator, InputLaw, Q, SearchLaw, Tree
@@ -126,7 +127,7 @@ class InformationMix(eqx.Module):
             return self
 
         def measure(batch: Batch) -> Tree:
-            return self._measure(p, q, batch)
+            return self._measure(p, q, batch, jnp.ones((rows(batch.theta),), bool))
 
         return self._with(jax.tree.map(_zeros, jax.eval_shape(measure, batch)), self.mass)
 
@@ -137,8 +138,16 @@ class InformationMix(eqx.Module):
         def mean(old: Array, new: Array) -> Array:
             return keep * old + (1 - keep) * new
 
-        info = jax.tree.map(mean, self.info, self._measure(p, q, batch))
-        return self._with(info, keep * self.mass + (1 - keep))
+        measured = ~unmeasured(batch.x, rows(batch.theta))
+        share = jnp.mean(measured, dtype=self.mass.dtype)
+        seen = jax.tree.map(_over(share), self._measure(p, q, batch, measured))
+        info = jax.tree.map(mean, self.info, seen)
+        learnt = self._with(info, keep * self.mass + (1 - keep))
+
+        def anybody(new: Array, old: Array) -> Array:
+            return jnp.where(share > 0, new, old)
+
+        return jax.tree.map(anybody, learnt, self)
 
     def step(self, p: InputLaw, q: Q, batch: Batch, w: Float[Array, " n"]) -> tuple[Q, Self]:
         """The gradient with what was learnt before this generation, and the mix after it."""
@@ -151,6 +160,9 @@ class InformationMix(eqx.Module):
                 "information_mix must see a past generation first: call observe, or give it the"
                 " information, got none"
             )
+        return or_genotype(self._measured, p, q, batch, w)
+
+    def _measured(self, p: InputLaw, q: Q, batch: Batch, w: Float[Array, " n"]) -> Q:
         if isinstance(q, Gaussian | DiagonalGaussian | IsotropicGaussian):
             return self._gaussian(p, q, batch, w)
         return self._general(p, q, batch, w)
@@ -158,11 +170,18 @@ class InformationMix(eqx.Module):
     def _with(self, info: Tree, mass: Array) -> Self:
         return type(self)(self.shape, self.order, self.curvature, self.memory, info, mass)
 
-    def _measure(self, p: InputLaw, q: SearchLaw, batch: Batch) -> Tree:
+    def _measure(
+        self, p: InputLaw, q: SearchLaw, batch: Batch, measured: Bool[Array, " n"]
+    ) -> Tree:
+        """The information of those that were measured, as a mean over all."""
+
+        def of(s: Array) -> Array:
+            return self.shape(jnp.where(measured[:, None], s, 0.0))
+
         if isinstance(q, Gaussian | DiagonalGaussian | IsotropicGaussian):
-            return self.shape(input_score(p, batch.x, batch.theta))
+            return of(input_score(p, batch.x, batch.theta))
         s_q, s_p = _both_scores(p, q, batch)
-        return self.shape(s_q), self.shape(s_p)
+        return of(s_q), of(s_p)
 
     def _share(self, info_q: Array, info_p: Array) -> Array:
         """(1 - A), the share of s_p; 0 while nothing is known or where both scores are 0."""
@@ -236,6 +255,15 @@ def _times(D: Float[Array, "n d"], share: Array) -> Float[Array, "n d"]:
     if share.ndim == 2:
         return D @ share.T
     return D * jnp.broadcast_to(share, D.shape[1:])[None]
+
+
+def _over(share: Float[Array, ""]) -> Callable[[Array], Array]:
+    """Division by the share that was measured."""
+
+    def divide(leaf: Array) -> Array:
+        return leaf / jnp.where(share > 0, share, 1.0)
+
+    return divide
 
 
 def _zeros(leaf: jax.ShapeDtypeStruct) -> Array:

@@ -13,6 +13,7 @@ from jaxtyping import Array, Float
 
 from phenes.batch import Batch
 from phenes.covariance import Dense
+from phenes.estimators.missing import or_genotype, unmeasured
 from phenes.protocols import InputLaw, Q, SearchLaw
 from phenes.search.gaussian import DiagonalGaussian, Gaussian, IsotropicGaussian
 
@@ -47,10 +48,15 @@ class BiasedLinear(eqx.Module):
     def observe(self, p: InputLaw, q: SearchLaw, batch: Batch) -> Self:
         """Learn from a generation, after its gradient was taken."""
         old_bias, old_second = self._past()
-        keep, r = self.memory, batch.x - batch.theta
-        bias = keep * old_bias + (1 - keep) * jnp.mean(r, axis=0)
-        second = keep * old_second + (1 - keep) * r.T @ r / r.shape[0]
-        return type(self)(keep, bias, second, keep * self.mass + (1 - keep))
+        missing = unmeasured(batch.x, batch.x.shape[0])
+        r = jnp.where(missing[:, None], 0.0, batch.x - batch.theta)
+        number = jnp.sum(~missing, dtype=r.dtype)
+        # a generation in which nothing was measured leaves everything as it is
+        keep = jnp.where(number > 0, jnp.asarray(self.memory, r.dtype), 1.0)
+        number = jnp.maximum(number, 1.0)
+        bias = keep * old_bias + (1 - keep) * jnp.sum(r, axis=0) / number
+        second = keep * old_second + (1 - keep) * r.T @ r / number
+        return type(self)(self.memory, bias, second, keep * self.mass + (1 - keep))
 
     def step(self, p: InputLaw, q: Q, batch: Batch, w: Float[Array, " n"]) -> tuple[Q, Self]:
         """The gradient with what was learnt before this generation, and the guess after it."""
@@ -58,6 +64,11 @@ class BiasedLinear(eqx.Module):
 
     def __call__(self, p: InputLaw, q: Q, batch: Batch, w: Float[Array, " n"]) -> Q:
         """The gradient with what is known, which is nothing in the first generation."""
+        if not isinstance(q, Gaussian | DiagonalGaussian | IsotropicGaussian):
+            raise _not_gaussian(q)
+        return or_genotype(self._measured, p, q, batch, w)
+
+    def _measured(self, p: InputLaw, q: Q, batch: Batch, w: Float[Array, " n"]) -> Q:
         if not isinstance(q, Gaussian | DiagonalGaussian | IsotropicGaussian):
             raise _not_gaussian(q)
         past_bias, past_second = self._past()

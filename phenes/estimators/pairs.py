@@ -4,11 +4,13 @@
 Errata 13-15. For mirrored pairs (`es(..., mirrored=True)`) theta_1 = m + L z and theta_2 = m - L z.
 """
 
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from phenes._score import marginal_score, search_score
+from phenes._score import search_score
 from phenes.batch import Batch
+from phenes.estimators.missing import if_missing, realised_score, unmeasured
 from phenes.protocols import HasMirroredScore, InputLaw, Q
 
 
@@ -67,7 +69,7 @@ def two_point_phenotype(p: InputLaw, q: Q, batch: Batch, w: Float[Array, " n"]) 
     >>> parts = phenes.weightings.standardise, optax.sgd(0.1)
     >>> strategy = phenes.es(p, phenes.estimators.two_point_phenotype, *parts, popsize=20)
     """
-    return marginal_score(p, q, batch.x, _against_partner(w))
+    return realised_score(p, q, batch, _against_partner(w))
 
 
 def mirrored(p: InputLaw, q: Q, batch: Batch, w: Float[Array, " n"]) -> Q:
@@ -142,7 +144,24 @@ def mirrored_phenotype(p: InputLaw, q: Q, batch: Batch, w: Float[Array, " n"]) -
             f"mirrored_phenotype needs GaussianNoise, got {type(p).__name__}: use"
             " estimators.phenotype"
         )
+    if batch.theta is None:
+        return p.mirrored_score(q, _split(batch.x), _split(w))
+    return if_missing(_some_pairs, _all_pairs, p, q, batch, w)
+
+
+def _all_pairs(p: InputLaw, q: Q, batch: Batch, w: Float[Array, " n"]) -> Q:
+    if not isinstance(p, HasMirroredScore):
+        raise TypeError(f"{type(p).__name__} has no score of mirrored pairs")
     return p.mirrored_score(q, _split(batch.x), _split(w))
+
+
+def _some_pairs(p: InputLaw, q: Q, batch: Batch, w: Float[Array, " n"]) -> Q:
+    """`mirrored` of pairs in which a NaN is anywhere."""
+    missing = jnp.any(_split(unmeasured(batch.x, w.size)), axis=0)
+    missing = jnp.concatenate([missing, missing])
+    x = jnp.where(missing.reshape(-1, *(1,) * (batch.x.ndim - 1)), 0.0, batch.x)
+    known = _all_pairs(p, q, batch._replace(x=x), jnp.where(missing, 0.0, w))
+    return jax.tree.map(jnp.add, known, mirrored(p, q, batch, jnp.where(missing, w, 0.0)))
 
 
 def _split(array: Array) -> Array:

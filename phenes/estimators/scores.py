@@ -11,9 +11,10 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from phenes import _validate
-from phenes._score import input_score, marginal_score, score, search_score
+from phenes._score import input_score, score, search_score
 from phenes._trees import mean_rows
 from phenes.batch import Batch
+from phenes.estimators.missing import or_genotype, realised_score, unmeasured
 from phenes.protocols import Estimator, HasPosterior, HasPull, InputLaw, Q, Tree
 
 
@@ -51,7 +52,8 @@ def phenotype(p: InputLaw, q: Q, batch: Batch, w: Float[Array, " n"]) -> Q:
     """log P_psi(x_i), P = marginal of p under q: the Rao-Blackwellised genotype estimator.
 
     Eq. full-gradient-estimator. Unbiased, with covariance at most that of `genotype` in the Loewner
-    order.
+    order. Where x is NaN, it was not measured, and the genotype score takes its place: of single
+    coordinates if they are independent given theta, else of the individual.
 
     Parameters
     ----------
@@ -60,7 +62,7 @@ def phenotype(p: InputLaw, q: Q, batch: Batch, w: Float[Array, " n"]) -> Q:
     q : SearchLaw
         The search law.
     batch : Batch
-        A population with x.
+        A population with x, and with theta if x was not always measured.
     w : array, shape [N]
         Weights of the individuals.
 
@@ -80,14 +82,14 @@ def phenotype(p: InputLaw, q: Q, batch: Batch, w: Float[Array, " n"]) -> Q:
     >>> parts = phenes.weightings.standardise, optax.sgd(0.1)
     >>> strategy = phenes.es(p, phenes.estimators.phenotype, *parts, popsize=20)
     """
-    return marginal_score(p, q, batch.x, w)
+    return realised_score(p, q, batch, w)
 
 
 def reparameterised(p: InputLaw, q: Q, batch: Batch, w: Float[Array, " n"]) -> Q:
     """log p_theta(x_i) through theta = push_psi(xi_i), at theta_i and never at the mean.
 
     Errata 16-19. Unbiased where log p is smooth in theta. Better than `genotype` only if x says
-    less about theta than q does.
+    less about theta than q does. Individuals whose x has a NaN have their genotype score.
 
     Parameters
     ----------
@@ -111,6 +113,10 @@ def reparameterised(p: InputLaw, q: Q, batch: Batch, w: Float[Array, " n"]) -> Q
     >>> parts = phenes.weightings.standardise, optax.sgd(0.1)
     >>> strategy = phenes.es(p, phenes.estimators.reparameterised, *parts, popsize=20)
     """
+    return or_genotype(_reparameterised, p, q, batch, w)
+
+
+def _reparameterised(p: InputLaw, q: Q, batch: Batch, w: Float[Array, " n"]) -> Q:
     by_theta = input_score(p, batch.x, batch.theta)
 
     def inner(q: Q) -> Array:
@@ -164,8 +170,15 @@ def rao_blackwellise(estimator: Estimator, draws: int) -> Estimator:
         def posterior_draw(key: PRNGKeyArray, x: Tree) -> Tree:
             return p.posterior(q, x).sample(key)
 
+        missing = unmeasured(batch.x, w.size)
+
+        def own_if_missing(own: Array, drawn: Array) -> Array:
+            return jnp.where(missing.reshape(-1, *(1,) * (own.ndim - 1)), own, drawn)
+
         def once(key: PRNGKeyArray) -> Q:
             theta = jax.vmap(posterior_draw)(jax.random.split(key, w.size), batch.x)
+            if batch.theta is not None:
+                theta = jax.tree.map(own_if_missing, batch.theta, theta)
             # estimators that look at xi see the one that would have led to this theta
             xi = jax.vmap(q.pull)(theta) if isinstance(q, HasPull) else None
             return estimator(p, q, batch._replace(theta=theta, xi=xi), w)

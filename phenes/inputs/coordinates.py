@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 
 from phenes import _arrays, _validate
 from phenes._jax import log_ndtr
+from phenes._score import score
 from phenes.inputs.mixture import scale_nodes
 from phenes.search.gaussian import DiagonalGaussian, IsotropicGaussian
 from phenes.special import eps, log_interval, log_normal_density, tiny, truncated_normal
@@ -72,6 +73,26 @@ class CoordinateLaw(eqx.Module):
         """log p_theta(x) of the measured coordinates."""
         return jnp.sum(self.coordinate_log_prob(x, theta))
 
+    def has_partial_score(self) -> bool:
+        """Always: coordinates are independent."""
+        return True
+
+    def partial_score(
+        self,
+        q: Factorised,
+        x: Float[Array, "n d"],
+        theta: Float[Array, "n d"],
+        w: Float[Array, " n"],
+    ) -> Factorised:
+        """The score of x_k where it was measured, and of theta_k elsewhere."""
+
+        def loglik(q: Factorised) -> Array:
+            known = jax.vmap(self.marginal(q).log_prob)(x)
+            other = jax.vmap(q.coordinate_log_prob)(theta)
+            return known + jnp.sum(jnp.where(jnp.isnan(x), other, 0.0), axis=1)
+
+        return score(loglik, q, w)
+
     def marginal(self, q: Factorised) -> "CoordinateMarginal":
         """P(x), coordinate by coordinate."""
         _validate.family(self, q, (DiagonalGaussian, IsotropicGaussian))
@@ -95,6 +116,9 @@ class CoordinateMarginal(eqx.Module):
 
 class StudentTNoise(CoordinateLaw):
     """x = theta + scale * t(df) in each coordinate: now and then one coordinate is far off.
+
+    The marginal is integrated numerically: it and the score are good to 1e-9 for df from 0.7 to
+    10000.
 
     Parameters
     ----------

@@ -176,6 +176,37 @@ class GaussianNoise(eqx.Module):
         r = x - self.expected(q.mean)[None]
         return cond_rare(_missing, _score_some_measured, _score_all_measured)(self, q, r, w)
 
+    def has_partial_score(self) -> bool:
+        """Whether errors of the coordinates are independent, and none of them mixed."""
+        return isinstance(self.cov, Diagonal) and self.gain is None
+
+    def partial_score(
+        self, q: G, x: Float[Array, "n d"], theta: Float[Array, "n d"], w: Float[Array, " n"]
+    ) -> G:
+        """The score given x where it was measured and theta elsewhere, as if that were exact.
+
+        Given theta_k, an unmeasured x_k says nothing more of the other coordinates of theta.
+        """
+        self._check(q)
+        own = diagonal(self.cov.matrix(q.dim))
+
+        def one(x: Array, theta: Array) -> tuple[Array, Covariance]:
+            measured = ~jnp.isnan(x)
+            filled = jnp.where(measured, x, self.expected(theta))
+            return filled - self.expected(q.mean), Diagonal(jnp.where(measured, own, 0.0))
+
+        def add_one(total: G, row: tuple[Array, Array, Array]) -> tuple[G, None]:
+            r, noise = one(row[0], row[1])
+            cov = add(q.covariance, noise, q.dim)
+            single = q.observed_score(row[2][None], cov.solve(r[None]), cov)
+            return jax.tree.map(jnp.add, total, single), None
+
+        def mean(leaf: Array) -> Array:
+            return leaf / w.size
+
+        total, _ = lax.scan(add_one, jax.tree.map(_zero, q), (x, theta, w))
+        return jax.tree.map(mean, total)
+
     def mirrored_score(self, q: G, x: Float[Array, "two n k"], w: Float[Array, "two n"]) -> G:
         """The score of mirrored pairs theta = m +- L z given x, over the joint posterior of z.
 
