@@ -120,7 +120,8 @@ class MultivariateTNoise(eqx.Module):
     """x = theta + eps with eps multivariate Student-t: all coordinates share the luck of the draw.
 
     A scale mixture of Gaussians over tau ~ Gamma(df/2, df/2), integrated by the trapezoidal rule in
-    log tau (error about 1e-9).
+    log tau: marginal and score are good to 1e-9 for df from 0.7 to 10000. It has about 110 nodes at
+    df = 3, 50 for many degrees of freedom and 400 at 0.7.
 
     Parameters
     ----------
@@ -189,19 +190,36 @@ class MultivariateTNoise(eqx.Module):
         return log_weight, jax.vmap(at)(log_tau)
 
 
-NODES = 96
+NEGLIGIBLE = 36.0  # -log of the density at either end over its maximum: 2e-16
+STEP = 0.35  # of log tau; its density is analytic up to Im log tau = pi/2: error exp(-pi^2 / STEP)
+# above these degrees of freedom the density of log tau gets narrower, like sqrt(2 / df), and steps
+# with it
+NARROW = 3.0
+MOST_NODES = 1024  # enough for df from 0.27 on; all of them where df is not known, inside jit
 
 
 def scale_nodes(df: Float[Array, ""]) -> tuple[Float[Array, " k"], Float[Array, " k"]]:
     """log tau_k and log weights for tau ~ Gamma(df/2, rate df/2), by the trapezoidal rule.
 
-    The density of log tau is analytic and falls at least exponentially on both sides, where the
-    trapezoidal rule converges exponentially.
+    The density of log tau = t, exp(df/2 (t - e^t + 1)) up to a factor, is analytic and falls at
+    least exponentially on both sides, where the trapezoidal rule converges exponentially. With
+    l = 2 NEGLIGIBLE / df, it is negligible below -(l + sqrt(2 l)) and above
+    log(1 + l + sqrt(2 l)): there e^t - 1 - t is at least l.
     """
-    t = jnp.linspace(-72.0 / df, jnp.log(1 + 80.0 / df), NODES)
-    half = df / 2
-    log_density = half * jnp.log(half) - gammaln(half) + half * (t - jnp.exp(t))
-    return t, log_density + jnp.log(t[1] - t[0])
+    fall = 2 * NEGLIGIBLE / df
+    reach = fall + jnp.sqrt(2 * fall)
+    t = jnp.linspace(-reach, jnp.log1p(reach), _nodes(df))
+    return t, jax.nn.log_softmax(0.5 * df * (t - jnp.expm1(t)))
+
+
+def _nodes(df: Float[Array, ""]) -> int:
+    """As many nodes as steps of the right length need."""
+    if not _arrays.concrete(df):
+        return MOST_NODES
+    fall = 2 * NEGLIGIBLE / float(df)
+    reach = fall + np.sqrt(2 * fall)
+    step = STEP * np.sqrt(min(1.0, NARROW / float(df)))
+    return min(int(np.ceil((reach + np.log1p(reach)) / step)) + 1, MOST_NODES)
 
 
 def _marginal(log_weight: Array, components: GaussianNoise, q: GaussianSearch) -> Mixture:
