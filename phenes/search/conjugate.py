@@ -12,6 +12,7 @@ from typing import Self, TypeVar
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 from jax.flatten_util import ravel_pytree
 from jax.scipy.special import betaln, digamma, gammaln, polygamma
@@ -183,6 +184,10 @@ class Gamma(eqx.Module):
         return shifted(self, updates), jnp.zeros((), jnp.int32)
 
 
+LINE = 5.0  # arsinh of theta up to which A is looked at: +-74
+FAR = 80.0  # arsinh of theta beyond which there is no mode: 3e34
+OVERFLOWS = 1e30  # of A: beyond it infinity is no boundary
+
 Pair = TypeVar("Pair", Beta, Gamma)
 Entry = tuple[Array, Array]  # a parameter, and the gradient in its logarithm
 
@@ -201,9 +206,10 @@ def _solve_in_logs(
 class Conjugate(eqx.Module):
     """q(theta) = exp(nu phi.theta - nu A(theta) - B(phi, nu)); psi = (phi, nu).
 
-    The conjugate of p = h exp(theta.u(x) - A(theta)). For a scalar theta only the convex function A
-    is needed: the normaliser B comes from quadrature, samples from rejection under a universal
-    envelope for log-concave densities, both exact to rounding (errata 6-9).
+    The conjugate of p = h exp(theta.u(x) - A(theta)). For a scalar theta without boundary, only the
+    convex function A is needed: the normaliser B comes from quadrature, samples from rejection
+    under a universal envelope for log-concave densities, both exact to rounding (errata 6-9). Where
+    theta has a boundary, as the negative rate of an exponential law, give B and sampler.
 
     Parameters
     ----------
@@ -214,14 +220,15 @@ class Conjugate(eqx.Module):
     A : callable
         (theta) -> log-partition function of p, convex and smooth.
     B : callable, optional
-        (phi, nu) -> log-normaliser of q; needed for a vector theta.
+        (phi, nu) -> log-normaliser of q; needed for a vector theta, and for one with a boundary.
     sampler : callable, optional
-        (key, phi, nu) -> theta; needed for a vector theta.
+        (key, phi, nu) -> theta; needed for a vector theta, and for one with a boundary.
 
     Raises
     ------
     ValueError
-        If nu is not one positive number, or B or sampler is missing for a vector theta.
+        If nu is not one positive number, if B or sampler is missing for a vector theta or for an A
+        that is not finite and convex on the whole line, or if phi is outside the range of grad A.
 
     Examples
     --------
@@ -257,6 +264,40 @@ class Conjugate(eqx.Module):
                 f"B and sampler must be given for a vector theta, got phi of shape {self.phi.shape}"
                 " without them"
             )
+        if (B is None or sampler is None) and _arrays.concrete(self.phi):
+            self._check_line()
+
+    def _check_line(self) -> None:
+        """Refuse an A that quadrature, mode and envelope are not made for, and a phi without q."""
+        with jax.ensure_compile_time_eval():
+            theta = jnp.sinh(jnp.linspace(-LINE, LINE, 201, dtype=self.phi.dtype))
+            value = np.asarray(jax.vmap(self.A)(theta))
+            slope = np.asarray(jax.vmap(grad(self.A))(theta))
+            low, high = (float(end) for end in self._range())
+        # an A that has grown beyond all numbers is no boundary
+        known = np.isfinite(value) | (value == np.inf) & (np.nanmax(np.abs(value)) > OVERFLOWS)
+        known &= ~np.isnan(slope) | (value == np.inf)
+        steps = np.diff(slope[np.isfinite(slope)])
+        known[1:] &= np.all(steps >= -1e-4 * np.abs(slope[np.isfinite(slope)]).max())
+        if not np.all(known):
+            at = np.asarray(theta)[~known][0]
+            raise ValueError(
+                f"A must be finite and convex on the whole line for a law without B and sampler,"
+                f" got A({at:.3g}) = {value[~known][0]:.3g}: give both"
+            )
+        if not low < float(self.phi) < high:
+            raise ValueError(
+                f"phi must be inside the range of the derivative of A, {low:.3g} to {high:.3g}, got"
+                f" {float(self.phi):.6g}"
+            )
+
+    def _range(self) -> tuple[Array, Array]:
+        """The ends of what A' can be, and with it phi."""
+        far = jnp.asarray(np.sinh(FAR), self.phi.dtype)
+        slope = grad(self.A)
+        low, high = slope(-far), slope(far)
+        # far out A may overflow
+        return jnp.where(jnp.isnan(low), -jnp.inf, low), jnp.where(jnp.isnan(high), jnp.inf, high)
 
     def log_normaliser(self, phi: Array, nu: Array) -> Float[Array, ""]:
         """B(phi, nu) = log int exp(nu (phi.theta - A(theta))) d theta, smooth in phi and nu.
@@ -331,24 +372,34 @@ class Conjugate(eqx.Module):
         return replace(self, phi=phi, nu=nu)
 
     def move(self, updates: Self) -> tuple[Self, Int[Array, ""]]:
-        """nu stays positive: it falls at most to a tenth in one step, and that is counted."""
-        free = self.nu + updates.nu
+        """nu and phi stay inside: a step takes at most .9 of the way out, and that is counted."""
+        free, phi = self.nu + updates.nu, self.phi + updates.phi
         kept = jnp.maximum(free, 0.1 * self.nu)
-        return replace(self, phi=self.phi + updates.phi, nu=kept), (kept != free).astype(jnp.int32)
+        held_back = (kept != free).astype(jnp.int32)
+        if self.B is None:
+            low, high = self._range()
+            inside = jnp.clip(phi, 0.1 * self.phi + 0.9 * low, 0.1 * self.phi + 0.9 * high)
+            held_back, phi = held_back + (inside != phi).astype(jnp.int32), inside
+        return replace(self, phi=phi, nu=kept), held_back
 
     def _mode(self, phi: Array, nu: Array) -> tuple[Array, Array]:
-        """The maximum of phi theta - A(theta), by bisection, and a width from its curvature."""
+        """The maximum of phi theta - A(theta), and a width from its curvature.
+
+        By bisection in arsinh theta, for modes of any size.
+        """
         slope = grad(self.A)
 
         def halve(ends: tuple[Array, Array], _: None) -> tuple[tuple[Array, Array], None]:
             low, high = ends
             middle = 0.5 * (low + high)
-            below = slope(middle) < phi
+            steep = slope(jnp.sinh(middle))
+            # so far out that A overflows: back
+            below = jnp.where(jnp.isnan(steep), middle < 0, steep < phi)
             return (jnp.where(below, middle, low), jnp.where(below, high, middle)), None
 
-        edge = jnp.asarray(80.0, phi.dtype)
-        (low, high), _ = lax.scan(halve, (-edge, edge), length=60)
-        centre = 0.5 * (low + high)
+        edge = jnp.asarray(FAR, phi.dtype)
+        (low, high), _ = lax.scan(halve, (-edge, edge), length=64)
+        centre = jnp.sinh(0.5 * (low + high))
         return centre, 1 / jnp.sqrt(nu * grad(slope)(centre))
 
 
