@@ -27,6 +27,11 @@ def inverse(a: Array) -> Array:
     return cast(Array, jnp.linalg.inv(a))
 
 
+def pseudo_inverse(a: Array) -> Array:
+    """The inverse of a symmetric matrix on its range, 0 outside."""
+    return jnp.linalg.pinv(a, hermitian=True)
+
+
 def expm(a: Array) -> Array:
     """The matrix exponential."""
     return cast(Array, jax.scipy.linalg.expm(a))

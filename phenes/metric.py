@@ -79,7 +79,8 @@ def natural_marginal(p: InputLaw, q: Q, g: Q) -> Q:
     """I[P]^-1 g, the paper's choice for Gaussian search: distances as realised inputs see them.
 
     Errata 2, 4. It does not keep S positive semidefinite, and its steps are (1 + C/S) times longer;
-    compare learning rates accordingly.
+    compare learning rates accordingly. Directions of which x says nothing, since an actuator has
+    fewer outputs than inputs, are not moved.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from phenes import _arrays, _validate
 from phenes._batching import cond_rare
-from phenes._jax import diagonal, inverse
+from phenes._jax import diagonal, pseudo_inverse
 from phenes._random import normal
 from phenes._trees import replace
 from phenes.covariance import (
@@ -223,7 +223,11 @@ class GaussianNoise(eqx.Module):
         return replace(even, mean=odd.mean)
 
     def marginal_natural(self, q: G, g: G) -> G:
-        """I[P]^-1 g."""
+        """I[P]^-1 g.
+
+        An actuator with fewer outputs than inputs says nothing of some directions. They stay where
+        they are: the shortest of all directions v with I[P] v = g.
+        """
         self._check(q)
         cov = self.marginal_cov(q)
         return q.observed_natural(g, cov if self.gain is None else _Observed(cov, self.gain))
@@ -321,8 +325,8 @@ class _Observed(eqx.Module):
         return y if self.gain is None else y @ self.gain
 
     def matrix(self, d: int) -> Float[Array, "d d"]:
-        """B^-1."""
-        return self.cov.matrix(d) if self.gain is None else inverse(self.inverse(d))
+        """B^-1, on the range of B: directions that H does not pass on have no information."""
+        return self.cov.matrix(d) if self.gain is None else pseudo_inverse(self.inverse(d))
 
     def inverse(self, d: int) -> Float[Array, "d d"]:
         """B."""

@@ -20,10 +20,10 @@ from numpy.typing import ArrayLike
 
 from phenes import _arrays, _validate
 from phenes._batching import cond_rare
-from phenes._jax import cholesky, eigh, expm
+from phenes._jax import cholesky, eigh, expm, pseudo_inverse, solve
 from phenes._random import normal
 from phenes._trees import replace, shifted
-from phenes.covariance import Dense, Diagonal, has_full_rank
+from phenes.covariance import Dense, Diagonal, LowRank, has_full_rank
 from phenes.laws.normal import Normal
 from phenes.special import eps
 
@@ -319,11 +319,10 @@ class DiagonalGaussian(eqx.Module):
             v = observed.vector(self.dim)
             return replace(self, mean=v * g.mean, log_std=g.log_std / (2 * (var / v) ** 2))
         fisher = 2 * var[:, None] * var[None] * observed.inverse(self.dim) ** 2
-        return replace(
-            self,
-            mean=observed.matrix(self.dim) @ g.mean,
-            log_std=jnp.linalg.solve(fisher, g.log_std),
-        )
+        # more inputs than outputs may leave spreads of which x says nothing: those stay
+        regular = isinstance(observed, LowRank | Dense)
+        step = solve(fisher, g.log_std) if regular else pseudo_inverse(fisher) @ g.log_std
+        return replace(self, mean=observed.matrix(self.dim) @ g.mean, log_std=step)
 
     def move(self, updates: Self) -> tuple[Self, Int[Array, ""]]:
         """psi + updates: every psi is inside the domain."""

@@ -106,3 +106,31 @@ def test_natural_gradient_of_the_conjugate_family_is_the_difference_of_means(key
     moved, difference = both(key)
     np.testing.assert_allclose(moved, difference, rtol=1e-7)
     np.testing.assert_allclose(moved, [0.645712, -0.722222], atol=1e-6)
+
+
+@pytest.mark.parametrize("gain", [[[1.0, -0.5]], [[1.0, 2.0], [2.0, 4.0]]], ids=["wide", "rank 1"])
+@pytest.mark.parametrize("kind", ["full", "diagonal", "isotropic"])
+def test_the_metric_of_x_with_fewer_outputs_than_inputs(kind, gain):
+    """I[P] v = g for the gradient of a population, which is in its range, and v is the shortest:
+    B v = g_m; B V B / 2 = g_S; of log spreads 2 s_k^2 s_l^2 B_kl^2 v_l = g_k, and summed over all
+    for one.
+    """
+    q, p = FAMILIES[kind], inputs.GaussianNoise(0.4, gain=gain)
+    g, v = once(
+        lambda key: (
+            g := estimators.phenotype(p, q, population(q, p, key, 6), jnp.linspace(-1.0, 2.0, 6)),
+            metric.natural_marginal(p, q, g),
+        )
+    )(jax.random.key(0))
+    H, S = np.array(gain), np.asarray(q.covariance.matrix(2))
+    B = H.T @ np.linalg.solve(H @ S @ H.T + 0.16 * np.eye(len(H)), H)
+    np.testing.assert_allclose(B @ v.mean, g.mean, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(v.mean, np.linalg.pinv(B) @ g.mean, rtol=1e-7)
+    if kind == "full":
+        np.testing.assert_allclose(B @ v.cov @ B / 2, g.cov, rtol=1e-9, atol=1e-12)
+        return
+    var = np.diag(S)
+    fisher = 2 * np.outer(var, var) * B**2
+    if kind == "isotropic":
+        fisher = fisher.sum()
+    np.testing.assert_allclose(np.dot(fisher, v.log_std), g.log_std, rtol=1e-7, atol=1e-12)
