@@ -16,16 +16,40 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-HOLDS, PARTLY, FAILS = "holds", "partly", "does not hold"
+HOLDS, PARTLY, FAILS, UNTESTED = "holds", "partly", "does not hold", "not tested"
+LEAST_SEEDS = 3  # with fewer a spread is a guess: nothing is said
+LEVEL = 0.05  # of a test, two-sided
+CLEARLY = "by Welch's test at .05"  # for rules
 
 
 class Difference(NamedTuple):
-    """mean(b) - mean(a) with its standard error, z = difference / se, and Welch's two-sided p."""
+    """mean(b) - mean(a) with its standard error, z = difference / se, and Welch's two-sided p.
+
+    n: values on the smaller side.
+    """
 
     value: float
     se: float
     z: float
     p: float
+    n: int
+
+    @property
+    def below(self) -> bool:
+        """b is lower by Welch's test: z of few values says too much."""
+        return self.value < 0 and self._clear
+
+    @property
+    def above(self) -> bool:
+        """b is higher by Welch's test."""
+        return self.value > 0 and self._clear
+
+    @property
+    def _clear(self) -> bool:
+        return self.n >= LEAST_SEEDS and self.p < LEVEL
+
+    def __str__(self) -> str:
+        return f"z = {number(self.z, 2)}, p = {number(self.p, 2)}"
 
 
 @dataclass(frozen=True)
@@ -38,7 +62,10 @@ class Claim:
     verdict: str
 
 
-def verdict(holds: bool, partly: bool = False) -> str:
+def verdict(holds: bool, partly: bool = False, *, seeds: float) -> str:
+    """A word for it. seeds: of the runs that it rests on; infinite where nothing is random."""
+    if seeds < LEAST_SEEDS:
+        return UNTESTED
     if holds:
         return HOLDS
     return PARTLY if partly else FAILS
@@ -60,16 +87,16 @@ def mean_se(values: np.ndarray) -> tuple[float, float]:
 def difference(a: np.ndarray, b: np.ndarray) -> Difference:
     """Welch's test: neither equal variances nor pairs are assumed."""
     (mean_a, se_a), (mean_b, se_b) = mean_se(a), mean_se(b)
-    value, se = mean_b - mean_a, math.hypot(se_a, se_b)
+    value, se, n = mean_b - mean_a, math.hypot(se_a, se_b), min(len(a), len(b))
     if not math.isfinite(value) or math.isnan(se):
-        return Difference(value, math.nan, math.nan, math.nan)
+        return Difference(value, math.nan, math.nan, math.nan, n)
     if se == 0:
         z = math.copysign(math.inf, value) if value else 0.0
-        return Difference(value, se, z, 0.0 if value else 1.0)
+        return Difference(value, se, z, 0.0 if value else 1.0, n)
     # shares of the variance, not its powers: those overflow for large values
     share_a, share_b = (se_a / se) ** 2, (se_b / se) ** 2
     freedom = 1 / (share_a**2 / (len(a) - 1) + share_b**2 / (len(b) - 1))
-    return Difference(value, se, value / se, student_p(value / se, freedom))
+    return Difference(value, se, value / se, student_p(value / se, freedom), n)
 
 
 def student_p(t: float, freedom: float) -> float:
@@ -84,6 +111,20 @@ def sign_test(wins: int, losses: int) -> float:
     from scipy.stats import binomtest
 
     return float(binomtest(wins, wins + losses).pvalue) if wins + losses else 1.0
+
+
+def holm(p: Sequence[float], level: float = LEVEL) -> list[bool]:
+    """Which of many tests stay clear if all of them together may be wrong once in 1 / level.
+
+    Holm's rule: the k-th smallest p is held against level / (number - k), until one is above.
+    """
+    order = sorted(range(len(p)), key=lambda i: math.inf if math.isnan(p[i]) else p[i])
+    clear = [False] * len(p)
+    for k, i in enumerate(order):
+        if not p[i] <= level / (len(p) - k):
+            break
+        clear[i] = True
+    return clear
 
 
 def quartiles(values: Any) -> tuple[float, float, float]:
@@ -263,12 +304,13 @@ th, td { padding: .3rem .6rem; border-bottom: 1px solid #ddd; text-align: left;
   vertical-align: top; }
 img { max-width: 100%; } figure { margin: 1.5rem 0; } figcaption { color: #555; font-size: .9rem; }
 .holds, .partly, .not { font-weight: bold; }
+.untested { color: #666; }
 .holds { color: #00614a; } .partly { color: #8a5a00; } .not { color: #a33b00; }
 """
 
 
 def _html_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    style = {HOLDS: "holds", PARTLY: "partly", FAILS: "not"}
+    style = {HOLDS: "holds", PARTLY: "partly", FAILS: "not", UNTESTED: "untested"}
     cell = lambda text: (  # noqa: E731
         f'<td class="{style[text]}">{text}</td>'
         if text in style

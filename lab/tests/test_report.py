@@ -61,6 +61,45 @@ class TestStatistics:
             assert report.student_p(t, v) == pytest.approx(p, rel=1e-9)
 
 
+class TestVerdicts:
+    def test_fewer_than_three_seeds_test_nothing(self):
+        for seeds, word in ((1, report.UNTESTED), (2, report.UNTESTED), (3, report.HOLDS)):
+            assert report.verdict(True, True, seeds=seeds) == word
+        assert report.verdict(False, True, seeds=3) == report.PARTLY
+        assert report.verdict(False, False, seeds=math.inf) == report.FAILS
+
+    def test_clear_is_by_welch_and_not_by_z(self):
+        """The same z of 2.6: nothing with 3 values on each side, p = .06, and clear with 10."""
+        for n, clear in ((3, False), (10, True)):
+            spread = np.linspace(-1, 1, n)
+            se = np.std(spread, ddof=1) * np.sqrt(2 / n)
+            for sign in (-1, 1):
+                d = report.difference(spread, spread + sign * 2.6 * se)
+                assert d.z == pytest.approx(sign * 2.6)
+                assert (d.below, d.above) == (clear and sign < 0, clear and sign > 0)
+
+    def test_two_values_are_never_clear(self):
+        d = report.difference(np.array([0.0, 1e-9]), np.array([1.0, 1.0 + 1e-9]))
+        assert d.p < 1e-6
+        assert not d.above
+        assert report.difference(np.zeros(3), np.ones(3)).above
+
+    def test_at_the_level(self):
+        """p on either side of .05."""
+        for p, clear in ((0.049, True), (0.051, False)):
+            d = report.Difference(-1.0, 1.0, -1.0, p, 10)
+            assert (d.below, d.above) == (clear, False)
+
+    def test_holm_is_that_of_its_definition(self):
+        """.05 / 3, .05 / 2, .05: the first that fails ends it."""
+        assert report.holm([0.02, 0.016, 0.2]) == [True, True, False]
+        assert report.holm([0.026, 0.016, 0.001]) == [True, True, True]
+        assert report.holm([0.026, 0.017, 0.03]) == [False, False, False]
+        assert report.holm([0.06]) == [False]
+        assert report.holm([math.nan, 0.01]) == [False, True]
+        assert report.holm([]) == []
+
+
 def test_document_escapes_what_html_and_markdown_would_read(tmp_path):
     document = report.Document("a < b")
     document.table(["x"], [["1 | 2 < 3"], [report.HOLDS]])

@@ -15,6 +15,7 @@ from phenes.rl.training import Settings as Training
 from phenes.store import Store
 from phenes_lab import driver
 from phenes_lab.report import (
+    CLEARLY,
     Claim,
     Document,
     difference,
@@ -166,9 +167,9 @@ def _beside(env: str, runs: dict[str, list[One]]) -> Claim:
     return Claim(
         f"{env}: the default learns more than ES from the same number of episodes",
         f"return of the mean policy at the end, {ours.size} seeds: ES {plus_minus(*mean_se(es))},"
-        f" default {plus_minus(*mean_se(ours))}, z = {number(d.z, 2)}",
-        "holds: by over 2 standard errors; partly: by the mean",
-        verdict(bool(d.z > 2), bool(d.value > 0)),
+        f" default {plus_minus(*mean_se(ours))}, {d}",
+        f"holds: {CLEARLY}; partly: by the mean",
+        verdict(d.above, bool(d.value > 0), seeds=d.n),
     )
 
 

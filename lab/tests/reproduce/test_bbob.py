@@ -154,6 +154,26 @@ class TestVerdicts:
         assert self.pick(data, "significantly better") == report.HOLDS
         assert self.pick(data, "comparable") == report.HOLDS
 
+    def test_two_seeds_test_nothing(self):
+        words = {claim.verdict for claim in claims.claims(synthetic(better, seeds=2))}
+        assert words == {report.UNTESTED}
+        assert report.UNTESTED not in self.verdicts(synthetic(better, seeds=3)).values()
+
+    def test_wins_are_corrected_for_their_number_and_losses_are_not(self):
+        """A p of .01 on one function of 24 is chance as a win, and counts as a loss."""
+        flat = np.linspace(-1, 1, 10)[:, None]
+        se = np.std(flat, ddof=1) * np.sqrt(2 / 10)
+        for sign, won, lost in ((-1, (), ()), (1, (), (5,))):
+            data = synthetic(lambda f, m: 0.0)
+            for function in data.functions("ES", "PAES"):
+                for method in ("ES", "PAES"):
+                    shift = sign * 2.9 * se if (function, method) == (5, "PAES") else 0.0
+                    part = data.parts[function, method]
+                    part["F_mean"] = 10 + flat + shift + np.zeros_like(part["F_mean"])
+            assert data.against(5, "ES", "PAES").p == pytest.approx(0.0096, abs=1e-3)
+            s = results.score(data, "ES", "PAES")
+            assert (s.clear_wins, s.clear_losses) == (won, lost)
+
     def test_one_counterexample(self):
         data = synthetic(lambda f, m: -0.5 if f == 6 and m == "PAES" else better(f, m))
         assert self.pick(data, "consistently") == report.PARTLY

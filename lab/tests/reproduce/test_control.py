@@ -57,6 +57,12 @@ def test_verdicts():
     assert ours.verdict == report.PARTLY
 
 
+def test_two_seeds_test_nothing():
+    pairs = {"ES_paper": ([90, 95], [1, 2]), "PAES_paper": ([10, 12], [1, 2])}
+    found = judged(**pairs, ES=([90, 95], [1, 2]), default=([10, 12], [1, 2]))
+    assert {claim.verdict for claim in found.values()} == {report.UNTESTED}
+
+
 def test_the_best_setting_of_a_rival_counts():
     best, worst = "evosax-20-0.1-0.03", "evosax-20-0.3-0.03"
     there = {

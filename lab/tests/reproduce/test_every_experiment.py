@@ -124,7 +124,7 @@ def test_every_experiment(case):
     assert summary["experiment"] == name
     assert summary["claims"]
     verdicts = {claim["verdict"] for claim in summary["claims"]}
-    assert verdicts <= {report.HOLDS, report.PARTLY, report.FAILS}
+    assert verdicts <= {report.HOLDS, report.PARTLY, report.FAILS, report.UNTESTED}
 
 
 def test_reports_run_nothing_and_say_the_same(case, inline, tmp_path):
@@ -223,7 +223,7 @@ def test_held_out_environments_have_the_same_number_of_episodes(ran):
         "default": 100,
     }
     (claim,) = summary["claims"]
-    assert claim["verdict"] in (report.PARTLY, report.FAILS)  # one seed proves nothing
+    assert claim["verdict"] == report.UNTESTED  # one seed proves nothing
 
 
 def test_workers_import_nothing_that_draws():

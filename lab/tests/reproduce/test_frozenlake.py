@@ -73,6 +73,12 @@ class TestVerdicts:
         (verdict,) = (claim.verdict for claim in claims.claims(data) if words in claim.claim)
         return verdict
 
+    def test_two_seeds_test_nothing(self):
+        data = synthetic()
+        for part in data.parts.values():
+            part |= {key: values[:, :2] for key, values in part.items() if values.ndim > 1}
+        assert {claim.verdict for claim in claims.claims(data)} == {report.UNTESTED}
+
     def test_faster(self):
         data = synthetic(**{"ES": 100.0, "PAES-SGD": 40.0, "clean-genotype": np.inf})
         assert self.pick(data, '"PAES converges') == report.HOLDS

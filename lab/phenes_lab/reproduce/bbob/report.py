@@ -118,7 +118,7 @@ def _score(s: Score) -> str:
     names = lambda functions: ", ".join(f"f{f}" for f in functions) or "none"  # noqa: E731
     return (
         f"lower mean on {s.wins} of {s.n} functions, higher on {s.losses} (two-sided sign test p ="
-        f" {number(s.p, 2)}); lower by over 2 standard errors on {len(s.clear_wins)}"
+        f" {number(s.p, 2)}); clearly lower (Welch, Holm) on {len(s.clear_wins)}"
         f" ({names(s.clear_wins)}), higher by as much on {len(s.clear_losses)}"
         f" ({names(s.clear_losses)})."
     )
@@ -161,17 +161,17 @@ def rank_bias(results: BbobResults, function: int) -> str:
         f" rank and {plus_minus(by_value.value, by_value.se)} (z = {number(by_value.z, 2)}) with"
         " weights by value."
     )
-    if not rank.z > 2:
-        side = "lower" if rank.z < -2 else "not clearly different"
+    if not rank.above:
+        side = "lower" if rank.below else "not clearly different"
         return (
             f"{numbers} With weights by rank PAES is {side}: there is no loss of PAES here for a"
             " bias of ranks to explain."
         )
-    biased = [m for m in ("ES", "PAES") if results.against(function, m, f"{m}-value").z < -2]
+    biased = [m for m in ("ES", "PAES") if results.against(function, m, f"{m}-value").below]
     better = f" Weights by value end lower for {' and '.join(biased) or 'neither'}."
-    if by_value.z > 2:
+    if by_value.above:
         return f"{numbers} PAES loses in both: ranks alone do not explain it.{better}"
-    turned = "PAES is ahead" if by_value.z < -2 else "the difference is within 2 standard errors"
+    turned = "PAES is ahead" if by_value.below else "the difference is not clear"
     return (
         f"{numbers} PAES loses with ranks only; with values {turned}, as a bias of the ranks would"
         f" have it.{better}"
@@ -189,20 +189,20 @@ def _without_noise(results: BbobResults, function: int) -> str:
         f"Without noise, f(mean), PAES - ES is {plus_minus(at_mean.value, at_mean.se)} (z ="
         f" {number(at_mean.z, 2)})"
     )
-    if at_mean.z < -2 and expected.z > 2:
+    if at_mean.below and expected.above:
         text += (
             ": PAES is closer to the minimum of f and further from that of F. It converges, to"
             " another place than F asks for."
         )
-    elif at_mean.z * expected.z > 0 and min(abs(at_mean.z), abs(expected.z)) > 2:
+    elif (at_mean.below and expected.below) or (at_mean.above and expected.above):
         text += ": the same way as in F."
     else:
         text += "; with F this says nothing beyond chance."
     if (function, "PAES-Iq") not in results.parts:
         return text
     d = results.against(function, "ES", "PAES-Iq")
-    beyond = "beyond" if abs(d.z) > 2 else "within"
-    numbers = f"{plus_minus(d.value, d.se)} in F, {beyond} 2 standard errors (z = {number(d.z, 2)})"
+    beyond = "beyond" if d.below or d.above else "within"
+    numbers = f"{plus_minus(d.value, d.se)} in F, {beyond} chance by Welch's test ({d})"
     return f"{text} With the metric of ES, PAES-Iq - ES is {numbers}."
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from phenes import problems
 from phenes.store import Store
 from phenes_lab.driver import Loaded, last, parts_of
-from phenes_lab.report import Difference, difference, mean_se, plus_minus, sign_test
+from phenes_lab.report import Difference, difference, holm, mean_se, plus_minus, sign_test
 from phenes_lab.reproduce.bbob.settings import EXPERIMENT, LANDSCAPE, METHODS, BbobSettings, Part
 
 
@@ -66,8 +66,9 @@ def load(store: Store) -> BbobResults:
 
 @dataclass(frozen=True)
 class Score:
-    """b against a over the functions that both ran: how often the mean is lower, and by more than 2
-    standard errors.
+    """b against a over the functions that both ran: how often the mean is lower, and how often
+    clearly so, by Welch's test. Wins are what is claimed: they are those that stay after Holm's
+    correction for so many functions. Losses are counted without it.
     """
 
     n: int
@@ -81,8 +82,10 @@ class Score:
 def score(results: BbobResults, a: str, b: str, what: str = "F_mean") -> Score:
     each = {f: results.against(f, a, b, what) for f in results.functions(a, b)}
     wins, losses = (sum(sign * d.value > 0 for d in each.values()) for sign in (-1, 1))
-    clear = [tuple(f for f, d in each.items() if sign * d.z > 2) for sign in (-1, 1)]
-    return Score(len(each), wins, losses, sign_test(wins, losses), *clear)
+    stays = holm([d.p for d in each.values()])
+    clear_wins = tuple(f for (f, d), s in zip(each.items(), stays, strict=True) if s and d.below)
+    clear_losses = tuple(f for f, d in each.items() if d.above)
+    return Score(len(each), wins, losses, sign_test(wins, losses), clear_wins, clear_losses)
 
 
 def reached(

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from phenes_lab.report import Claim, difference, number, quartiles, verdict
+from phenes_lab.report import CLEARLY, Claim, difference, number, quartiles, verdict
 from phenes_lab.reproduce.contexts.results import ContextsResults, Curve
 from phenes_lab.reproduce.contexts.settings import FULL, MIXTURES, SETS, VARIANCES
 
@@ -40,9 +40,9 @@ def compared(results: ContextsResults, name: str, a: str, b: str, claim: str) ->
         claim,
         f"test accuracy after {results.settings.rounds_of(name)} rounds, median (quartiles; best"
         f" setting) of {results.settings.seeds} seeds: {b} {spread(second)}, {a} {spread(first)};"
-        f" difference of means {d.value:+.3f}, z = {number(d.z, 2)}",
-        "holds: the higher median, by over 2 standard errors; partly: the higher median",
-        verdict(bool(ahead and d.z > 2), bool(ahead)),
+        f" difference of means {d.value:+.3f}, {d}",
+        f"holds: the higher median, {CLEARLY}; partly: the higher median",
+        verdict(bool(ahead and d.above), bool(ahead), seeds=d.n),
     )
 
 
@@ -54,7 +54,7 @@ def near_full(results: ContextsResults, name: str) -> Claim:
         f"phenotype {spread(ours)}, logistic regression told every label {spread(full)}: {gap:+.3f}"
         " between the medians",
         f"holds: within {CLOSE:g}; partly: within {2 * CLOSE:g}",
-        verdict(gap <= CLOSE, gap <= 2 * CLOSE),
+        verdict(gap <= CLOSE, gap <= 2 * CLOSE, seeds=results.settings.seeds),
     )
 
 
@@ -69,10 +69,9 @@ def experts_faster(results: ContextsResults, name: str) -> Claim:
         f"Mixture of experts, {name}: learning from the posterior over experts has less loss than"
         " learning from the expert that was asked",
         f"expected loss on the test set, mean over all rounds: genotype {whole[0]}, phenotype"
-        f" {whole[1]} (z = {number(d.z, 2)}); after the last: {last[0]} and {last[1]} (z ="
-        f" {number(end.z, 2)})",
-        "holds: less over all rounds by over 2 standard errors; partly: less",
-        verdict(d.z < -2, d.value < 0),
+        f" {whole[1]} ({d}); after the last: {last[0]} and {last[1]} ({end})",
+        f"holds: less over all rounds {CLEARLY}; partly: less",
+        verdict(d.below, d.value < 0, seeds=d.n),
     )
 
 
@@ -84,7 +83,7 @@ def near_em(results: ContextsResults, name: str) -> Claim:
         " every label",
         f"phenotype {spread(ours)}, EM {spread(em)}: {gap:+.3f} between the medians",
         f"holds: within {CLOSE:g}; partly: within {2 * CLOSE:g}",
-        verdict(gap <= CLOSE, gap <= 2 * CLOSE),
+        verdict(gap <= CLOSE, gap <= 2 * CLOSE, seeds=results.settings.seeds),
     )
 
 
@@ -99,7 +98,7 @@ def specialise(results: ContextsResults, name: str) -> Claim:
         f"share of the information on the {what} that the most likely expert gives away, median"
         " over seeds: " + ", ".join(f"{m} {value:.2f}" for m, value in of.items()),
         "holds: phenotype at least 0.5; partly: at least 0.2",
-        verdict(of["phenotype"] >= 0.5, of["phenotype"] >= 0.2),
+        verdict(of["phenotype"] >= 0.5, of["phenotype"] >= 0.2, seeds=results.settings.seeds),
     )
 
 
@@ -118,7 +117,11 @@ def smaller(results: ContextsResults, kind: str, name: str) -> Claim:
         f"variance on the same individuals along training, median over seeds: {shown}; single"
         f" measurements of genotype below 1: {below} of {part['genotype'].size}",
         "holds: no median below 1; partly: of the genotype none",
-        verdict(all(np.all(g >= 1) for g in gains.values()), bool(np.all(gains["genotype"] >= 1))),
+        verdict(
+            all(np.all(g >= 1) for g in gains.values()),
+            bool(np.all(gains["genotype"] >= 1)),
+            seeds=len(part["genotype"]),
+        ),
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from phenes_lab.report import Claim, difference, mean_se, number, plus_minus, verdict
+from phenes_lab.report import CLEARLY, Claim, difference, mean_se, number, plus_minus, verdict
 from phenes_lab.reproduce.control.results import ControlResults
 from phenes_lab.reproduce.control.settings import RIVALS
 
@@ -48,6 +48,11 @@ def count(value: float) -> str:
     return f"{value:,.1f}".removesuffix(".0") if math.isfinite(value) else "never"
 
 
+def seeds(results: ControlResults, *methods: str) -> int:
+    """Of the method that has fewest."""
+    return min(len(results.runs[method]) for method in methods)
+
+
 def bounded(results: ControlResults, method: str) -> np.ndarray:
     """First generations, with those that never got there one past the end: a bound, so differences
     are understated.
@@ -62,24 +67,21 @@ def faster(results: ControlResults, text: str, es: str, paes: str) -> Claim:
         ratio = float(np.median(bounded(results, es))) / float(np.median(bounded(results, paes)))
         least = "" if math.isfinite(a) else "at least "
         found, holds, partly = (
-            f"{least}{number(ratio)} times fewer, z = {number(d.z, 2)}",
-            d.z < -2,
+            f"{least}{number(ratio)} times fewer, {d}",
+            d.below,
             b < a,
         )
     else:
         d = difference(results.values(es), results.values(paes))
-        found = (
-            f"return at the end: {_values(results, es)} and {_values(results, paes)}, z ="
-            f" {number(d.z, 2)}"
-        )
-        holds, partly = False, d.z > 2
+        found = f"return at the end: {_values(results, es)} and {_values(results, paes)}, {d}"
+        holds, partly = False, d.above
     return Claim(
         text,
         f"return {results.settings.target:g}: {es} {times(results, es)}; {paes}"
         f" {times(results, paes)}; {found}",
-        "holds: fewer generations to the target by over 2 standard errors; partly: a lower median,"
-        " or if neither gets there a higher return at the end by over 2 standard errors",
-        verdict(bool(holds), bool(partly)),
+        f"holds: fewer generations to the target {CLEARLY}; partly: a lower median, or if neither"
+        f" gets there a higher return at the end {CLEARLY}",
+        verdict(bool(holds), bool(partly), seeds=seeds(results, es, paes)),
     )
 
 
@@ -89,7 +91,10 @@ def fewer(results: ControlResults, text: str, other: str, default: str) -> Claim
         f"return {results.settings.target:g}: {other} {times(results, other)}; {default}"
         f" {times(results, default)}",
         "holds: fewer episodes to the target by the median",
-        verdict(results.episodes(default) < results.episodes(other)),
+        verdict(
+            results.episodes(default) < results.episodes(other),
+            seeds=seeds(results, other, default),
+        ),
     )
 
 
@@ -105,7 +110,7 @@ def ours(results: ControlResults, text: str, default: str) -> Claim:
         "holds: at least 9 of 10 seeds"
         + ("" if bar is None else ", and the median of the episodes")
         + "; partly: at least half of the seeds",
-        verdict(many and within, half),
+        verdict(many and within, half, seeds=n),
     )
 
 
@@ -121,7 +126,7 @@ def kept(results: ControlResults) -> Claim:
         "lowest look at the mean policy afterwards, by seed:"
         f" {', '.join(number(low, 4) for low in lowest)}",
         "holds: never below nine tenths of the target, with every seed; partly: with at least half",
-        verdict(all(good), sum(good) >= 0.5 * len(good)),
+        verdict(all(good), sum(good) >= 0.5 * len(good), seeds=len(good)),
     )
 
 
