@@ -19,7 +19,7 @@ from phenes.inputs.counts import DirichletMultinomial, Multinomial
 from phenes.rl.tabular.playing import Episode, play
 from phenes.rl.tabular.table import Table
 from phenes.search.dirichlet import Dirichlet
-from phenes.strategy import State, Strategy, generation_keys
+from phenes.strategy import Info, State, Strategy, generation_keys
 
 COUNTS = Multinomial()  # the law of the counts, whatever led to the states
 LONG = 1000  # steps, beyond which a table of counts by their size is too much
@@ -278,4 +278,7 @@ def without_theta(strategy: Strategy) -> Strategy:
     def ask(key: PRNGKeyArray, state: State) -> Batch:
         return Batch(theta=state.q.log_alpha, key=generation_keys(key, state.generation).estimator)
 
-    return strategy._replace(ask=ask)
+    def tell(state: State, batch: Batch) -> tuple[State, Info]:
+        return strategy.tell(state, batch._replace(theta=None))  # log alpha is no population
+
+    return strategy._replace(ask=ask, tell=tell)

@@ -279,7 +279,7 @@ def _method(results: BbobResults, function: int, method: str) -> dict[str, Any]:
     out["seconds"] = [finite(v, 3) for v in mean_se(part["seconds"])]
     out["projected"] = float(np.mean(part["projected"][:, -1]))
     if method != "ES" and (function, "ES") in results.parts:
-        value, se, z, p = results.against(function, "ES", method)
+        value, se, z, p, _ = results.against(function, "ES", method)
         digits = {"difference": (value, 6), "se": (se, 6), "z": (z, 3), "p": (p, 3)}
         out["against ES"] = {name: finite(*each) for name, each in digits.items()}
     return out
