@@ -125,6 +125,15 @@ class HasPoint(SearchLaw, Protocol):
 
 
 @runtime_checkable
+class HasCentre(SearchLaw, Protocol):
+    """A theta in the middle: `estimators.biased_imitation`."""
+
+    def centre(self) -> Array:
+        """The theta of the mean, smooth in psi."""
+        ...
+
+
+@runtime_checkable
 class HasPull(SearchLaw, Protocol):
     """An inverse of push, for estimators that look at xi under `rao_blackwellise`."""
 

@@ -12,6 +12,7 @@ two_point(_phenotype)       yes          as the base                     nothing
 mirrored(_phenotype)        yes          as the base                     nothing, or marginal
 rao_blackwellise(any)       as the base  below the base                  posterior
 biased_linear               no           small                           x - theta
+biased_imitation            no           as reparameterised, or below    d log p / d theta
 ==========================  ===========  ==============================  ====================
 
 Those that learn from past generations (information_mix, biased_linear) have `start(p, q, batch)`
@@ -25,6 +26,7 @@ from phenes.estimators.exchangeable import (
     exchangeable_coordinates,
     fit_proposal,
 )
+from phenes.estimators.imitation import biased_imitation
 from phenes.estimators.information import InformationMix, diagonal, full, information_mix, scalar
 from phenes.estimators.learnt import BiasedLinear, biased_linear
 from phenes.estimators.pairs import mirrored, mirrored_phenotype, two_point, two_point_phenotype
@@ -41,6 +43,7 @@ __all__ = [
     "Estimator",
     "GaussianProposal",
     "InformationMix",
+    "biased_imitation",
     "biased_linear",
     "diagonal",
     "exchangeable",

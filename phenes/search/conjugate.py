@@ -71,6 +71,10 @@ class Beta(eqx.Module):
         """Expected probability a / (a + b)."""
         return jax.nn.sigmoid(self.log_a - self.log_b)
 
+    def centre(self) -> Float[Array, "*d"]:
+        """The log-odds of the mean."""
+        return self.log_a - self.log_b
+
     def draw(self, key: PRNGKeyArray, n: int) -> Key[Array, " n"]:
         """Random bits of n individuals."""
         return jax.random.split(key, n)
@@ -148,6 +152,10 @@ class Gamma(eqx.Module):
     def mean(self) -> Float[Array, "*d"]:
         """Expected rate k / b."""
         return jnp.exp(self.log_k - self.log_b)
+
+    def centre(self) -> Float[Array, "*d"]:
+        """The log-rate of the mean."""
+        return self.log_k - self.log_b
 
     def draw(self, key: PRNGKeyArray, n: int) -> Key[Array, " n"]:
         """Random bits of n individuals."""

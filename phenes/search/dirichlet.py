@@ -61,6 +61,10 @@ class Dirichlet(eqx.Module):
         """E[pi] = alpha / sum alpha."""
         return jax.nn.softmax(self.log_alpha, axis=-1)
 
+    def centre(self) -> Float[Array, "*s k"]:
+        """The log-probabilities of the mean."""
+        return jax.nn.log_softmax(self.log_alpha, axis=-1)
+
     def draw(self, key: PRNGKeyArray, n: int) -> Key[Array, " n"]:
         """Random bits of n individuals."""
         return jax.random.split(key, n)

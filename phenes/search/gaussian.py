@@ -96,6 +96,10 @@ class Gaussian(eqx.Module):
         """theta = mean + L xi."""
         return self.mean + self.covariance.root @ xi
 
+    def centre(self) -> Float[Array, " d"]:
+        """The mean."""
+        return self.mean
+
     def mirror(self, xi: Float[Array, "n d"]) -> Float[Array, "n d"]:
         """The partners of xi: `push` puts them on the other side of the mean."""
         return -xi
@@ -252,6 +256,10 @@ class DiagonalGaussian(eqx.Module):
         """theta = mean + L xi."""
         return self.mean + self.std * xi
 
+    def centre(self) -> Float[Array, " d"]:
+        """The mean."""
+        return self.mean
+
     def mirror(self, xi: Float[Array, "n d"]) -> Float[Array, "n d"]:
         """The partners of xi: `push` puts them on the other side of the mean."""
         return -xi
@@ -389,6 +397,10 @@ class IsotropicGaussian(eqx.Module):
     def push(self, xi: Float[Array, " d"]) -> Float[Array, " d"]:
         """theta = mean + L xi."""
         return self.mean + jnp.exp(self.log_std) * xi
+
+    def centre(self) -> Float[Array, " d"]:
+        """The mean."""
+        return self.mean
 
     def mirror(self, xi: Float[Array, "n d"]) -> Float[Array, "n d"]:
         """The partners of xi: `push` puts them on the other side of the mean."""

@@ -9,6 +9,7 @@ from jaxtyping import Array
 
 from phenes import inputs
 from phenes.estimators import (
+    biased_imitation,
     biased_linear,
     diagonal,
     exchangeable,
@@ -36,6 +37,9 @@ class Cell(NamedTuple):
     pairs: dict[str, Any]  # estimators for mirrored populations
 
 
+BIASED: dict[str, Any] = {"biased_linear": biased_linear(), "biased_imitation": biased_imitation}
+
+
 def cells_of(settings: EstimatorsSettings) -> list[Cell]:
     joint, coordinates = (
         exchangeable(settings.auxiliaries),
@@ -53,7 +57,7 @@ def cells_of(settings: EstimatorsSettings) -> list[Cell]:
 
 def isotropic_cell(d: int, c: float, dear: dict[str, Any]) -> Cell:
     q = IsotropicGaussian(jnp.zeros(d), jnp.asarray(1.0))
-    plain = _plain(diagonal, jnp.full(d, 1 / c)) | {"biased_linear": biased_linear()}
+    plain = _plain(diagonal, jnp.full(d, 1 / c)) | BIASED
     return Cell(
         "Gaussian", "isotropic", c, inputs.GaussianNoise(jnp.sqrt(c)), q, plain, dear, _pairs()
     )
@@ -64,7 +68,7 @@ def full_cell(d: int, c: float, dear: dict[str, Any]) -> Cell:
     rotation = jnp.linalg.qr(jax.random.normal(jax.random.key(0), (d, d)))[0]
     cov = (rotation * jnp.logspace(-1, 1, d)[None]) @ rotation.T
     cov = 0.5 * (cov + cov.T)
-    plain = _plain(full, jnp.linalg.inv(c * cov)) | {"biased_linear": biased_linear()}
+    plain = _plain(full, jnp.linalg.inv(c * cov)) | BIASED
     return Cell(
         "Gaussian",
         "full",
@@ -107,7 +111,10 @@ def cells_of_other_laws(d: int, dear: dict[str, Any]) -> list[Cell]:
     }
     q = IsotropicGaussian(jnp.zeros(d), jnp.asarray(1.0))
     plain = {"phenotype": phenotype, "genotype": genotype, "biased_linear": biased_linear()}
-    sloped = plain | {"information_mix, learnt": information_mix()}
+    sloped = plain | {
+        "biased_imitation": biased_imitation,
+        "information_mix, learnt": information_mix(),
+    }
     return [
         Cell(name, "isotropic", 1.0, p, q, plain if name == "uniform" else sloped, dear, {})
         for name, p in laws.items()

@@ -88,7 +88,7 @@ class EstimatorsRow:
     @property
     def biased(self) -> bool:
         """By its definition."""
-        return self.estimator == "biased_linear"
+        return self.estimator in ("biased_linear", "biased_imitation")
 
     @property
     def agrees(self) -> bool | None:
