@@ -63,6 +63,9 @@ def if_missing(
 
     Only one of them is computed. `parts` are anything else that may hold arrays.
     """
+    leaves = jax.tree.leaves(batch.x)
+    if not any(jnp.issubdtype(leaf.dtype, jnp.inexact) for leaf in leaves):
+        return plain(p, q, batch, w, *parts)  # counts and choices cannot be missing
     arrays, rest = split_arrays((p, q, batch._replace(f=None, key=None), parts))
 
     def branch(function: Callable[..., Q]) -> Callable[[Tree, Array], Q]:

@@ -90,7 +90,7 @@ def mean_estimate(estimator, p, q, batch, probability, f):
 
 
 def batch_of(x, theta=None):
-    return Batch(theta=x if theta is None else theta, x=x)
+    return Batch(theta=theta, x=x)
 
 
 def scores(estimator, p, q, batch):
