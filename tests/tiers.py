@@ -61,6 +61,7 @@ RUNS = (
     "phenes/_random.py",
     "phenes/_validate.py",
     "phenes/adaptive",
+    "phenes/constraints",
     "phenes/evidence",
     "phenes/execution",
     "phenes/gp",
