@@ -216,7 +216,7 @@ def test_component_series(numbers):
 
 
 @pytest.mark.tier("pages")
-def test_the_bracket_survives(numbers):
+def test_light_bracket(numbers):
     on_paper, ours = numbers("light_bracket")[-2:]
     assert ours[0] >= 99.9 > 50 > on_paper[0]
     assert ours[1] < 1.25 * on_paper[1]
