@@ -46,7 +46,7 @@ def page_of(path):
     return pytest.param(path, id=name, marks=pytest.mark.tier("pages") if name in LONG else ())
 
 
-@pytest.mark.parametrize("page", map(page_of, blocks.pages()))
+@pytest.mark.parametrize("page", [page_of(path) for path in blocks.pages()])
 def test_code_of_a_page(page, as_users_have_it, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     printed = {block.line: text for block, text in blocks.outputs(page)}
