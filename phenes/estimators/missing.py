@@ -18,6 +18,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
+from phenes._arrays import concrete
 from phenes._batching import cond_rare
 from phenes._score import marginal_score, search_score
 from phenes._trees import joined, split_arrays, take
@@ -66,12 +67,16 @@ def if_missing(
     leaves = jax.tree.leaves(batch.x)
     if not any(jnp.issubdtype(leaf.dtype, jnp.inexact) for leaf in leaves):
         return plain(p, q, batch, w, *parts)  # counts and choices cannot be missing
-    arrays, rest = split_arrays((p, q, batch._replace(f=None, key=None), parts))
+    # numbers of p that are known stay known: laws look at them to refuse, and to be quick
+    known = p if concrete(p) else None
+    arrays, rest = split_arrays(
+        (p if known is None else None, q, batch._replace(f=None, key=None), parts)
+    )
 
     def branch(function: Callable[..., Q]) -> Callable[[Tree, Array], Q]:
         def call(arrays: Tree, w: Array) -> Q:
             p, q, batch, parts = joined(arrays, rest)
-            return function(p, q, batch, w, *parts)
+            return function(p if known is None else known, q, batch, w, *parts)
 
         return call
 

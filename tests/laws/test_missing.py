@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from phenes import Batch, estimators, inputs, search
+from phenes._arrays import concrete
 from phenes._score import marginal_score
 from phenes.diagnostics import individual_scores
 from tests.laws import pairs
@@ -214,3 +215,19 @@ def test_runs_of_several_seeds_learn_each_for_itself():
     together = jax.vmap(gradient)(infos)
     np.testing.assert_allclose(together, [gradient(info) for info in infos], rtol=1e-9)
     assert np.abs(together[0] - together[1]).max() > 1e-3
+
+
+def test_numbers_of_the_law_stay_known_inside_jit():
+    """A law of known numbers looks at them: Student t chooses the nodes of its quadrature."""
+    seen = []
+
+    class Looking(inputs.StudentTNoise):
+        def log_marginal(self, x, m, s):
+            seen.append(concrete(self.df))
+            return super().log_marginal(x, m, s)
+
+    p, x = Looking(0.4, 5.0), jnp.ones((4, 2))
+    estimate = jax.jit(lambda q, x: estimators.phenotype(p, q, Batch(theta=x, x=x), jnp.ones(4)))
+    estimate(pairs.DIAG, x)
+    assert seen
+    assert all(seen)
