@@ -114,5 +114,5 @@ def test_settings():
         HeldOutSettings(environments=("CartPole-v1",), episodes=(1, 2))
     several = HeldOutSettings(environments=("A-v1", "B-v1"), episodes=(1, 2), seeds=2)
     assert several.parts == tuple(
-        f"{env}-v1/{method}/{k}" for k in (0, 1) for env in "AB" for method in ("ES", "default")
+        f"{env}-v1/{method}/{k}" for k in (0, 1) for env in "AB" for method in ("ARS", "default")
     )

@@ -73,7 +73,7 @@ CASES = {
         ("accuracy", "settings", "variance", "experts", "regions"),
     ),
     "cartpole": (CARTPOLE, f"{RIVAL}/0", {"seconds"}, ("learning", "signal")),
-    "untuned": (HELD_OUT, "CartPole-v1/ES/0", {"seconds"}, ("learning",)),
+    "untuned": (HELD_OUT, "CartPole-v1/ARS/0", {"seconds"}, ("learning",)),
 }
 
 
@@ -219,11 +219,12 @@ def test_held_out_environments_have_the_same_number_of_episodes(ran):
     summary = json.loads((path.parent / "summary.json").read_text())
     numbers = summary["environments"]["CartPole-v1"]
     assert {name: n["generations"][0] * n["popsize"] for name, n in numbers.items()} == {
-        "ES": 100,
+        "ARS": 96,  # pairs of 8 directions
         "default": 100,
     }
     (claim,) = summary["claims"]
     assert claim["verdict"] == report.UNTESTED  # one seed proves nothing
+    assert "(held out): the default needs fewer episodes to 475" in claim["claim"]
 
 
 def test_workers_import_nothing_that_draws():

@@ -27,6 +27,7 @@ from phenes.execution.affinity import NumberedWorkers, numbered_workers
 from phenes.protocols import InputLaw, SearchLaw, Tree
 from phenes.rl.curve import Report
 from phenes.rl.policies import Normaliser, Policy
+from phenes.rl.problems.idle import Idle
 from phenes.rl.problems.network import Carry, Generations, GenerationStep, report
 from phenes.rl.problems.settings import Settings
 from phenes.rl.rollouts import serialise
@@ -187,7 +188,9 @@ class Distributed:
             Batch(batch.theta, f=sample.f),
         )
         steps = jnp.asarray(sample.steps, jnp.int32)
-        return Carry(state, _observed(carry.policy, sample.seen)), report(info, steps, measured)
+        return Carry(state, _observed(carry.policy, sample.seen), carry.idle), report(
+            info, steps, measured
+        )
 
     def close(self) -> None:
         """Let go of the workers."""
@@ -238,7 +241,8 @@ def divided(step: GenerationStep, workers: Workers) -> tuple[GenerationStep, Gen
     from parts; else the step itself. Looks at the mean policy are then played by the same workers.
     """
     env = step.env
-    whole = step.settings.bonus != 0  # returns are not what the learner sees
+    # where returns are not what the learner sees, it has to see whole trajectories
+    whole = step.settings.bonus != 0 or step.settings.widen
     if whole or not (isinstance(env, Processes) and splits(step.settings.estimator)):
         return step, step
     own = numbered_workers(workers)
@@ -288,7 +292,9 @@ def _scene(blob: bytes, part: Part) -> Scene:
     key = jax.random.wrap_key_data(jnp.asarray(part.key), impl=part.kind)
     q, policy, estimator = serialise.filled(job.rest, part.arrays)
     step = GenerationStep(job.settings, _environment(blob, job), key)
-    carry = Carry(State(q, (), None, jnp.asarray(part.generation, jnp.int32)), policy)
+    carry = Carry(
+        State(q, (), None, jnp.asarray(part.generation, jnp.int32)), policy, Idle.start(0)
+    )
     batch, for_x = _population(job.settings, key, carry, own)
     law = step.law(carry)
     x = jax.tree.map(jnp.asarray, law.sample_some(for_x, batch.theta, own, job.settings.popsize))

@@ -27,6 +27,7 @@ from phenes.rl.policies import MLP, GaussianHead, Normaliser, Policy, from_netwo
 from phenes.rl.policies.heads import Head
 from phenes.rl.policies.policy import Network
 from phenes.rl.problems import Advanced, scanned
+from phenes.rl.problems.idle import Idle, survival, widened
 from phenes.rl.problems.settings import Settings
 from phenes.rl.rollouts.backends import Rollouts, Workers
 from phenes.rl.rollouts.spaces import (
@@ -46,7 +47,6 @@ from phenes.strategy import Info, State, Strategy, es, generation_keys
 if TYPE_CHECKING:
     from gymnasium import Space
 
-CHUNK = 5  # generations between two looks at the mean policy
 LOOKS = 10  # episodes of a look
 PROOF = 100  # episodes that decide whether the target is reached
 
@@ -58,6 +58,7 @@ class Carry(NamedTuple):
 
     state: State  # its estimator is a `Measured`
     policy: Policy  # with the scale of observations
+    idle: Idle
 
     @property
     def estimator(self) -> ByTrajectory:
@@ -117,12 +118,20 @@ class GenerationStep(NamedTuple):
         # compiled loop than what it returns
         return jax.tree.map(
             lambda leaf: jnp.asarray(leaf, leaf.dtype) if eqx.is_array(leaf) else leaf,
-            Carry(state._replace(estimator=learner), policy),
+            Carry(state._replace(estimator=learner), policy, Idle.start(self.settings.bonus or 0)),
         )
 
     def ask(self, carry: Carry) -> Batch:
-        """The population."""
-        return self.strategy(None).ask(self.key, carry.state)
+        """The population; the first pair of all is idle, where that is to be known."""
+        batch = self.strategy(None).ask(self.key, carry.state)
+        if not self.settings.widen:
+            return batch
+        rows = jnp.arange(self.settings.popsize) % (self.settings.popsize // 2)
+        still = (rows == 0) & (carry.state.generation == 0)
+        return batch._replace(
+            theta=jnp.where(still[:, None], carry.state.q.mean[None], batch.theta),
+            xi=jnp.where(still[:, None], 0.0, batch.xi),
+        )
 
     def sample(self, carry: Carry, batch: Batch) -> Trajectory:
         """Its episodes."""
@@ -133,11 +142,30 @@ class GenerationStep(NamedTuple):
         """The update."""
         steps, dtype = length(sample), carry.state.q.mean.dtype
         f = jnp.asarray(total(sample), dtype)
+        idle = self._known(carry, sample, f)
+        seen = f - idle.bonus.astype(dtype) * steps.astype(dtype)
+        if self.settings.widen:
+            idle, found = widened(idle, f, sample.ended)
+            seen = jnp.where(found | ~jnp.isfinite(f), seen, 0.0)  # equal values are no step
         state, info = self.strategy(self.law(carry)).tell(
-            carry.state, batch._replace(x=sample, f=f - self.settings.bonus * steps.astype(dtype))
+            carry.state, batch._replace(x=sample, f=seen)
         )
-        after = Carry(state, carry.policy.observe(sample.obs, sample.mask))
+        if self.settings.widen:
+            spread = self.settings.sigma[0] * idle.width
+            state = state._replace(q=state.q.with_std(spread.astype(dtype)))
+        after = Carry(state, carry.policy.observe(sample.obs, sample.mask), idle)
         return after, report(_of_returns(info, f), jnp.sum(steps, dtype=jnp.int32), after.measured)
+
+    def _known(self, carry: Carry, x: Trajectory, f: Float[Array, " n"]) -> Idle:
+        """What the first generation says of doing nothing."""
+        first, idle, s = carry.state.generation == 0, carry.idle, self.settings
+        if s.bonus is None:
+            bonus = survival(x).astype(idle.bonus.dtype)
+            idle = idle._replace(bonus=jnp.where(first, bonus, idle.bonus))
+        if s.widen:
+            value = jnp.maximum(f[0], f[s.popsize // 2]).astype(idle.value.dtype)
+            idle = idle._replace(value=jnp.where(first, value, idle.value))
+        return idle
 
     def once(self, carry: Carry) -> tuple[Carry, Report]:
         """ask, sample and tell, where the environment can be compiled with them."""
@@ -161,7 +189,7 @@ class GenerationStep(NamedTuple):
             optax.sgd(s.rate) if s.natural else optax.adam(s.rate),
             s.popsize,
             metric=metric.natural if s.natural else metric.plain,
-            std=s.spread(),
+            std=None if s.widen else s.spread(),
             mirrored=s.mirrored,
         )
 
@@ -349,7 +377,6 @@ class NetworkProblem:
     step itself unless given.
     """
 
-    chunk = CHUNK
     keeps_best = True
 
     def __init__(
@@ -360,6 +387,7 @@ class NetworkProblem:
         generations: Generations | None = None,
     ):
         self.step, self.policy, self.theta = step, policy, theta
+        self.chunk = step.settings.every
         self.generations: Generations = step if generations is None else generations
         self.stream = jax.random.fold_in(step.key, EVALUATION)
         self.some = self._compiled() if step.env.compiled else self._in_halves()

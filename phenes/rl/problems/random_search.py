@@ -19,6 +19,7 @@ from phenes.rl.rollouts.spaces import Spaces
 from phenes.rl.trajectories import Genotype
 
 EPISODES = 20_000  # of a run unless told otherwise
+LOOK = 100  # episodes between two looks at the mean policy
 
 
 class Search(NamedTuple):
@@ -139,6 +140,7 @@ def random_search(spaces: Spaces, search: Search | None = None) -> Settings:
         last=0.0,
         bias=False,
         bonus=found.bonus,
+        every=max(1, LOOK // (2 * n)),
     )
 
 

@@ -21,6 +21,8 @@ from phenes.rl.trajectories import (
 from phenes.weightings import Weighting
 
 SHORT = 300  # steps of an episode up to which the noise of a sum of scores is bearable
+# of `linear`, in units of the spread and of ranks from -1/2 to 1/2
+RATE = 5.0
 
 
 @dataclass(frozen=True)
@@ -61,8 +63,14 @@ class Settings:
         actions, and none of them is beyond their bounds. 0 makes a linear policy begin at zero.
     bias : bool
         Layers add a constant.
-    bonus : float
-        Reward of a step that is taken off what the learner sees: what is paid for being alive.
+    bonus : float or None
+        Reward of a step that is taken off what the learner sees: what is paid for being alive. None
+        measures it in the first generation, see `phenes.rl.problems.idle`.
+    widen : bool
+        Search wider as long as nobody does better than an idle policy, from which mirrored pairs
+        begin.
+    every : int
+        Generations between two looks at the mean policy.
 
     Raises
     ------
@@ -85,16 +93,21 @@ class Settings:
     last: float = 1.0
     natural: bool = False
     bias: bool = True
-    bonus: float = 0.0
+    bonus: float | None = 0.0
+    widen: bool = False
+    every: int = 5
 
     def __post_init__(self):
         _validate.counts(self, ("popsize",), 2)
-        _validate.counts(self, ("generations", "decay"))
+        _validate.counts(self, ("generations", "decay", "every"))
         for name in ("sigma", "rate", "action_noise"):
             if getattr(self, name) is not None:
                 _validate.positive(name, getattr(self, name))
         _validate.positive("last", self.last, strict=False)
-        _validate.number("bonus", self.bonus)
+        if self.bonus is not None:
+            _validate.number("bonus", self.bonus)
+        if self.widen and not (self.mirrored and self.natural):
+            raise ValueError("widen needs mirrored pairs and natural steps")
         if self.mirrored and self.popsize % 2:
             raise ValueError(f"popsize must be even for mirrored pairs, got {self.popsize}")
 
@@ -144,7 +157,6 @@ def default(spaces: Spaces) -> Settings:
     """
     if spaces.n is not None:
         return Settings(curved_mix(32))
-    common = {"popsize": 100, "hidden": (64, 64)}
     if spaces.limit <= SHORT:
         # short episodes: the score of the actions has little enough variance, if the action noise
         # is much larger than that of theta, with discounted rewards to go
@@ -156,12 +168,66 @@ def default(spaces: Spaces) -> Settings:
             rate=5e-3,
             action_noise=1.0,
             last=0.1,
-            **common,
+            popsize=100,
+            hidden=(64, 64),
         )
-    # whole returns less a baseline at the first state; with half of this sigma one seed of Swimmer
-    # stays in the plateau where hardly anything moves
-    estimator = credited(linearised(50, every_step=False), by_step=False)
-    return Settings(estimator, sigma=(0.1, 0.1), rate=1e-2, action_noise=0.1, **common)
+    return linear()
+
+
+def linear() -> Settings:
+    """A linear policy that begins idle, few mirrored pairs, their ranks, and natural steps.
+
+    The default for continuous actions and long episodes.
+
+    Returns
+    -------
+    Settings
+        The same for every environment.
+    """
+    return Settings(
+        Genotype(),
+        popsize=8,
+        generations=1000,
+        hidden=(),
+        sigma=(0.05, 0.05),
+        rate=RATE,
+        weighting=weightings.centred_ranks,
+        mirrored=True,
+        deterministic=True,
+        last=0.0,
+        natural=True,
+        bonus=None,
+        widen=True,
+        every=12,
+    )
+
+
+def network(spaces: Spaces) -> Settings:
+    """Networks that draw their actions, and scores of these: `default` unless episodes are long.
+
+    For long episodes with continuous actions: whole returns less a baseline at the first state.
+    With half of this sigma one seed of Swimmer stays in the plateau where hardly anything moves.
+
+    Parameters
+    ----------
+    spaces : Spaces
+        Spaces of the environment.
+
+    Returns
+    -------
+    Settings
+        Settings for this environment.
+    """
+    if spaces.n is not None or spaces.limit <= SHORT:
+        return default(spaces)
+    return Settings(
+        credited(linearised(50, every_step=False), by_step=False),
+        popsize=100,
+        hidden=(64, 64),
+        sigma=(0.1, 0.1),
+        rate=1e-2,
+        action_noise=0.1,
+    )
 
 
 def paper(spaces: Spaces) -> Settings:

@@ -68,9 +68,10 @@ def train(
         The id of the environment, such as "CartPole-v1".
     seed : int
         Seed of all random numbers.
-    preset : {"paper", "paper-es", "ars", "ars-v1"}, optional
-        The paper's PAES and ES, or augmented random search as published; what else is given
-        replaces single settings (see `Settings`).
+    preset : {"network", "paper", "paper-es", "ars", "ars-v1"}, optional
+        A network whatever the length of an episode, the paper's PAES and ES, or augmented random
+        search as published; what else is given replaces single settings (see `Settings`).
+        "network" if action_noise or estimator is given: they are about actions that are drawn.
     generations : int, optional
         How long to learn.
     popsize : int, optional
@@ -80,7 +81,7 @@ def train(
     sigma : float, optional
         Spread of the search in theta.
     rate : float, optional
-        Learning rate of Adam.
+        Learning rate of Adam, or of natural steps (see `Settings`).
     action_noise : float, optional
         Standard deviation of continuous actions in units of their bounds.
     estimator : ByTrajectory, optional
@@ -154,6 +155,8 @@ def train(
         "action_noise": action_noise,
         "estimator": estimator,
     }
+    if preset is None and not (action_noise is None and estimator is None):
+        preset = "network"
     return learn(
         env_id,
         _settings(PRESETS[preset](spaces), changes, hidden, sigma),

@@ -20,6 +20,8 @@ COLOURS = {
     "PAES-theta": SKY,
     "ES": AMBER,
     "genotype": PINK,
+    "network": SKY,
+    "ARS": ORANGE,
     "default": GREEN,
     **dict.fromkeys(RIVALS, "#666666"),
 }
@@ -28,7 +30,9 @@ LABELS = {
     "PAES-paper": "PAES, paper (at the mean)",
     "PAES-theta": "PAES, paper (at theta_i)",
     "ES": "ES, tuned",
-    "genotype": "default, genotype score",
+    "genotype": "network, genotype score",
+    "network": "phenes train, network",
+    "ARS": "ARS, published settings",
     "default": "phenes train",
     **dict.fromkeys(RIVALS, "evosax Open_ES, its best"),
 }

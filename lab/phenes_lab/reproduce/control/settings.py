@@ -86,8 +86,8 @@ def _at_theta(spaces: Any) -> Training:
 
 
 def _genotype(spaces: Any) -> Training:
-    """The clean comparison: all as in the default, with the genotype score."""
-    return dataclasses.replace(training.default(spaces), estimator=Genotype())
+    """The clean comparison: all as in the network that learns, with the genotype score."""
+    return dataclasses.replace(training.network(spaces), estimator=Genotype())
 
 
 def _open_es(popsize: int, std: float, rate: float) -> Method:
@@ -96,7 +96,7 @@ def _open_es(popsize: int, std: float, rate: float) -> Method:
         " observations at their scale"
     )
     return Method(
-        lambda spaces: Rival(popsize, std, rate, training.default(spaces).hidden), about, False
+        lambda spaces: Rival(popsize, std, rate, training.network(spaces).hidden), about, False
     )
 
 
@@ -120,12 +120,16 @@ METHODS: dict[str, Method] = {
     "PAES-theta": Method(_at_theta, "the same with the score at theta_i, which is unbiased", True),
     "ES": Method(_es, "ES with Adam 1e-2, sigma 0.1 and observations at their scale", False),
     "genotype": Method(
-        _genotype, "the default with the genotype score: only the estimator differs", False
+        _genotype, "the network with the genotype score: only the estimator differs", False
+    ),
+    "network": Method(training.network, "`phenes train --preset network`", False),
+    "ARS": Method(
+        training.random_search, "augmented random search with its published settings", False
     ),
     "default": Method(training.default, "`phenes train`", False),
     **RIVALS,
 }
-OWN = tuple(name for name in METHODS if name not in RIVALS)
+OWN = ("ES-paper", "PAES-paper", "PAES-theta", "ES", "genotype", "default")
 
 
 @dataclass(frozen=True)
@@ -133,7 +137,7 @@ class CartpoleSettings(ControlSettings):
     environment: str = "CartPole-v1"
     target: float = 475.0
     by_mean_policy: bool = False
-    methods: tuple[str, ...] = tuple(METHODS)
+    methods: tuple[str, ...] = (*OWN, *RIVALS)
     seeds: int = 10
     generations: int = 1000
     ours: int = 300
@@ -175,6 +179,7 @@ class SwimmerSettings(ControlSettings):
     generations: int = 300
     ours: int = 100
     keep_on: bool = True
+    methods: tuple[str, ...] = ("ES-paper", "PAES-paper", "PAES-theta", "ES", "network", "default")
 
     @classmethod
     def quick(cls) -> "SwimmerSettings":
