@@ -12,9 +12,9 @@ from phenes.plots import STYLE
 from phenes.rl import policies, rollouts, trajectories
 from phenes.search import IsotropicGaussian
 
-POPSIZE, POPULATIONS, SPREAD, HIDDEN = 100, 20, 0.1, (16,)
+POPSIZE, POPULATIONS, SPREAD, HIDDEN = 100, 100, 0.1, (16,)
 # discrete actions and a short task, continuous ones and a task that can be made long
-TASKS = {"CartPole-v1": (10, 30, 100, 300), "Pendulum-v1": (10, 30, 100, 300, 1000)}
+TASKS = {"CartPole-v1": (10, 30, 100), "Pendulum-v1": (10, 50, 200, 1000)}
 ESTIMATORS = {
     "genotype: the return alone": trajectories.Genotype(),
     "score of the actions": trajectories.Reparameterised(),

@@ -13,6 +13,7 @@ from phenes.rl.training.loop import run
 from phenes.rl.trajectories import (
     Credited,
     CurvedMix,
+    Genotype,
     Linearised,
     Reparameterised,
     Trajectories,
@@ -150,8 +151,26 @@ def test_the_default_follows_from_actions_and_length():
     assert isinstance(discrete, CurvedMix)
     assert isinstance(brief, Credited)
     assert isinstance(brief.estimator, Reparameterised)
-    assert isinstance(long, Credited)
-    assert isinstance(long.estimator, Linearised)
+    assert isinstance(long, Genotype)
+    assert chosen["MountainCarContinuous-v0"] == training.linear()
+    drawn = training.network(rollouts.spaces("MountainCarContinuous-v0")).estimator
+    assert isinstance(drawn, Credited)
+    assert isinstance(drawn.estimator, Linearised)
+    assert training.network(rollouts.spaces("Pendulum-v1")) == chosen["Pendulum-v1"]
+
+
+def test_what_is_about_drawn_actions_is_about_a_network_that_draws_them():
+    out = training.train(
+        "MountainCarContinuous-v0",
+        generations=1,
+        popsize=2,
+        hidden=(2,),
+        action_noise=0.2,
+        target=None,
+        options={"max_episode_steps": 301},
+    )
+    assert not out.about["settings"]["deterministic"]
+    assert out.about["settings"]["action_noise"] == 0.2
 
 
 def test_mirrored_pairs_start_from_the_same_state():

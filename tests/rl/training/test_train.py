@@ -119,7 +119,7 @@ def test_the_target_of_a_network_is_the_threshold_of_the_environment():
 
 
 def test_wrong_arguments():
-    with pytest.raises(ValueError, match=r"preset must be None, 'paper', .*'ars-v1', got 'best'"):
+    with pytest.raises(ValueError, match=r"preset must be None, 'network', .*'ars-v1', got 'best'"):
         short(preset="best")
     with pytest.raises(ValueError, match="popsize must be even"):
         short(preset="paper-es", popsize=7)
