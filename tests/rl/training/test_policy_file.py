@@ -203,3 +203,14 @@ def test_files_that_are_not_there_are_said_to_be(tmp_path):
 def test_nothing_in_the_file_is_lost(network, tmp_path):
     again = phenes.rl.load(network.save(tmp_path / "p"))
     assert json.dumps(again.about) == json.dumps(dict(network.about))
+
+
+def test_a_file_from_before_layers_could_be_without_a_bias_loads(network, tmp_path):
+    def older(about, arrays):
+        settings = about["about"]["settings"]
+        for name in ("bias", "natural", "bonus", "widen", "every"):
+            del settings[name]
+        return about, arrays
+
+    path = resaved(network.save(tmp_path / "p"), older)
+    np.testing.assert_array_equal(phenes.rl.load(path).theta, network.theta)
