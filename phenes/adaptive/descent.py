@@ -70,13 +70,25 @@ class Descent:
         self._events = events if events is not None else Events()
         self._x = np.empty((0, dim))
         self._f = np.empty(0)  # told since the last generation
+        self._apart = 0  # minima of exact models among what was told since then
+        self._reached = np.full(dim, np.nan)  # the last minimum of an exact model that was asked
         self._stale = 0.0  # share of the covariance that is new since it was decomposed
         self._estimate: Claim | None = None  # None: not computed since something was told
         self._anchor: estimate.Anchor | None = None  # the last model that estimated F on the way
 
     def ask(self, n: int, rng: np.random.Generator) -> np.ndarray:
-        """Draws n intended theta [n, d] within the bounds."""
-        return self.policies.screening.draw(self.state, n, rng)
+        """Draws n intended theta [n, d] within the bounds.
+
+        Without noise the minimum of an exact model, if within the bounds, is the first of them:
+        the next generation would only move away from it.
+        """
+        theta = self.policies.screening.draw(self.state, n, rng)
+        coords = self.state.coords
+        if self.policies.early_newton.take_reached():
+            reached = coords.intend(self.state.marginal.mean)
+            if np.all((reached > coords.lower) & (reached < coords.upper)):
+                theta[0] = self._reached = reached
+        return theta
 
     def tell(self, x: np.ndarray, f: np.ndarray, told: np.ndarray | None = None) -> None:
         """Takes in samples; moves on when a generation is complete or a model is due.
@@ -85,8 +97,10 @@ class Descent:
         """
         state = self.state
         self._estimate = None
-        state.archive.add(x, f, told)
         state.evaluations += f.size
+        drawn = self._drawn(x)
+        x, f, told = x[drawn], f[drawn], None if told is None else told[drawn]
+        state.archive.add(x, f, told)
         if self._apply(self.policies.failures.decide(state, f)):
             return
         if state.phase.refines:
@@ -95,8 +109,22 @@ class Descent:
             return
         self._x = np.concatenate([self._x, x])
         self._f = np.concatenate([self._f, f])
-        if self._f.size >= state.popsize:
+        if self._f.size + self._apart >= state.popsize:
             self._generation()
+
+    def _drawn(self, x: np.ndarray) -> np.ndarray:
+        """Which rows are draws: not the minimum of an exact model, which was the mean itself.
+
+        Ranked with the draws it would shrink the search, and in models of a function with a ridge
+        its value would pass for curvature.
+        """
+        drawn = np.ones(len(x), bool)
+        same = np.flatnonzero(np.all(x == self._reached, axis=1))[:1]
+        if same.size:
+            drawn[same] = False
+            self._apart += 1
+            self._reached = np.full(x.shape[1], np.nan)
+        return drawn
 
     def learn(self, x: np.ndarray, f: np.ndarray, told: np.ndarray | None = None) -> None:
         """Takes in samples that feed the models only, not the search."""
@@ -296,6 +324,7 @@ class Descent:
         dim = self.state.coords.dim
         self._x = np.empty((0, dim))
         self._f = np.empty(0)
+        self._apart = 0
 
 
 def law(coords: Coordinates, mean: np.ndarray, cov: np.ndarray) -> Marginal:

@@ -88,6 +88,30 @@ def test_without_noise_a_search_ends_at_the_precision_there_is():
     assert one.state.claim.value < 1e-20
 
 
+@pytest.mark.parametrize(("turned", "most", "value"), [(False, 32, 1e-10), (True, 64, 1e-2)])
+def test_without_noise_the_minimum_of_an_exact_model_is_evaluated(turned, most, value):
+    """Once each time, and neither ranked nor fitted: it is the mean, and no draw."""
+    dim, rng = 8, np.random.default_rng(0)
+    turn = np.linalg.qr(rng.standard_normal((dim, dim)))[0] if turned else np.eye(dim)
+    scales = np.geomspace(1.0, 1e4 if turned else 1.0, dim)
+    one = descent(np.zeros(dim), mean=1.0)
+    popsize = one.state.popsize
+    seen, found = 0, False
+    while seen < most:
+        mean = one.state.coords.intend(one.state.marginal.mean)
+        theta = one.ask(popsize, rng)
+        at_mean = np.all(theta == mean, axis=1)
+        f = np.sum(scales * ((theta - 0.7) @ turn) ** 2, axis=1)
+        assert not at_mean[1:].any()
+        kept = one.state.archive.count
+        one.tell(theta, f)
+        assert one.state.archive.count == kept + popsize - at_mean[0]
+        found |= bool(at_mean[0]) and f[0] < value
+        seen += popsize
+    assert one.state.generation == seen // popsize
+    assert found
+
+
 def test_noise_of_the_values_is_seen_and_looked_through():
     rng = np.random.default_rng(0)
     one = descent(np.zeros(2), mean=1.0)

@@ -23,6 +23,12 @@ class EarlyNewton:
     failures: int = 0  # models in a row that explained too little
     near: int = 0  # short steps in a row while noise dominates the variance of f
     last_median: float = np.inf  # median of f in the generation before the last step
+    reached: bool = False  # is the mean the minimum of an exact model, not evaluated yet?
+
+    def take_reached(self) -> bool:
+        """Whether the mean is to be evaluated: once after a step to the minimum, without noise."""
+        reached, self.reached = self.reached, False
+        return reached
 
     def model(self, state: State) -> Fit | None:
         """The model that is due now; schedules the next one."""
@@ -81,7 +87,9 @@ class EarlyNewton:
         advice = newton.early(model, excess, within, growing)
         close = advice.length < 1 and _noise_prevails(model, excess)
         self.near = self.near + 1 if close else 0
-        if _there(model, advice) and state.coords.noisy:
+        there = _there(model, advice)
+        self.reached = there and not state.coords.noisy
+        if there and state.coords.noisy:
             self.near = tuning.NEAR_STEPS  # ranks would only lead away from where it is
         return (Step(model, advice),)
 
