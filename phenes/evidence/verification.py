@@ -30,8 +30,8 @@ RIVALS = 3
 IMPROVING = 0.4
 LEAST_DRAWS = 5  # draws that an answer needs to be called verified
 MOST_FAILING = 0.5  # share of the draws at an answer that may fail
-# errors of a model by which it must know the start to be worse; with one, 1 of 53 answers on yields
-# and other steps was worse than the start
+# errors of a model by which it must know the start to be worse; with one, an answer on a yield
+# (`stack` of `phenes bench trust`) was worse than the start
 MODEL_ERRORS = 2.0
 ONE_SIDED = 0.8413  # probability below one standard deviation of a normal
 
