@@ -5,6 +5,7 @@ what the environment gets: scaling and clipping come after the action whose log 
 the score is that of the action before clipping (erratum 20).
 """
 
+from collections.abc import Sequence
 from typing import Protocol
 
 import equinox as eqx
@@ -135,11 +136,10 @@ class Softmax(eqx.Module):
         array, shape (k, r)
             L, with L L' the Fisher information.
         """
-        pi = jax.nn.softmax(out)
-        root = jnp.sqrt(pi)
         if self.actions == 2:
+            root = jnp.sqrt(jax.nn.softmax(out))
             return jnp.prod(root) * jnp.asarray([[-1.0], [1.0]], out.dtype)
-        return jnp.diag(root) - pi[:, None] * root[None]
+        return _softmax_factor(out)
 
     def to_env(self, action: Int[Array, " *n"]) -> Int[Array, " *n"]:
         """The action itself.
@@ -155,6 +155,95 @@ class Softmax(eqx.Module):
             The same.
         """
         return action
+
+
+class Choices(eqx.Module):
+    """Several choices at once, independent given the state; the output holds all their logits.
+
+    Parameters
+    ----------
+    sizes : tuple of int
+        How many alternatives each choice has. One that has no alternative is made all the same.
+    """
+
+    sizes: tuple[int, ...] = eqx.field(static=True)
+
+    def __init__(self, sizes: Sequence[int]):
+        self.sizes = tuple(_validate.count("sizes", size) for size in sizes)
+        if sum(self.sizes) <= len(self.sizes):
+            raise ValueError(f"sizes must leave something to choose, got {self.sizes}")
+
+    @property
+    def outputs(self) -> int:
+        """The number of all alternatives."""
+        return sum(self.sizes)
+
+    def _each(self, out: Float[Array, " k"]) -> list[Float[Array, " c"]]:
+        return jnp.split(out, np.cumsum(self.sizes)[:-1])
+
+    def sample(self, key: PRNGKeyArray, out: Float[Array, " k"]) -> Int[Array, " c"]:
+        keys = jax.random.split(key, len(self.sizes))
+        return jnp.stack(
+            [jax.random.categorical(k, o) for k, o in zip(keys, self._each(out), strict=True)]
+        )
+
+    def mode(self, out: Float[Array, " k"]) -> Int[Array, " c"]:
+        """The most likely alternative of each, the first of equals.
+
+        Parameters
+        ----------
+        out : array, shape (k,)
+            Output of the network for one state.
+
+        Returns
+        -------
+        array of int, shape (c,)
+            The action.
+        """
+        return jnp.stack([jnp.argmax(each) for each in self._each(out)])
+
+    def log_prob(self, out: Float[Array, " k"], action: Int[Array, " c"]) -> Float[Array, ""]:
+        chosen = [
+            jax.nn.one_hot(a, each.size, dtype=out.dtype) @ jax.nn.log_softmax(each)
+            for a, each in zip(action, self._each(out), strict=True)
+        ]
+        return jnp.sum(jnp.stack(chosen))
+
+    def factor(self, out: Float[Array, " k"]) -> Float[Array, "k k"]:
+        """That of `Softmax` for each choice, in blocks.
+
+        Parameters
+        ----------
+        out : array, shape (k,)
+            Output of the network for one state.
+
+        Returns
+        -------
+        array, shape (k, k)
+            L, with L L' the Fisher information.
+        """
+        return jax.scipy.linalg.block_diag(*(_softmax_factor(each) for each in self._each(out)))
+
+    def to_env(self, action: Int[Array, " *n c"]) -> Int[Array, " *n c"]:
+        """The action itself.
+
+        Parameters
+        ----------
+        action : array
+            The action as it was drawn.
+
+        Returns
+        -------
+        array of int, shape (..., c)
+            The same.
+        """
+        return action
+
+
+def _softmax_factor(out: Float[Array, " k"]) -> Float[Array, "k k"]:
+    pi = jax.nn.softmax(out)
+    root = jnp.sqrt(pi)
+    return jnp.diag(root) - pi[:, None] * root[None]
 
 
 class GaussianHead(eqx.Module):

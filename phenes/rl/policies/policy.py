@@ -13,7 +13,7 @@ from jaxtyping import Array, ArrayLike, Float, PRNGKeyArray
 
 from phenes import _validate
 from phenes.protocols import Tree
-from phenes.rl.policies.heads import GaussianHead, Head, Softmax
+from phenes.rl.policies.heads import Choices, GaussianHead, Head, Softmax
 from phenes.rl.policies.network import MLP, Layered, RowFeatures, of_mlp, of_module
 from phenes.rl.policies.normalise import Normaliser
 
@@ -202,7 +202,7 @@ def from_network(
 
 
 def head_for(spaces: "Spaces", action_noise: ArrayLike = ACTION_NOISE) -> Head:
-    """Softmax for discrete actions, a Gaussian for a box.
+    """Softmax for discrete actions, one for each of several choices, a Gaussian for a box.
 
     Parameters
     ----------
@@ -218,6 +218,8 @@ def head_for(spaces: "Spaces", action_noise: ArrayLike = ACTION_NOISE) -> Head:
     """
     if spaces.n is not None:
         return Softmax(spaces.n)
+    if spaces.sizes is not None:
+        return Choices(spaces.sizes)
     assert spaces.low is not None  # actions are of one kind or the other
     assert spaces.high is not None
     return GaussianHead(action_noise, spaces.low, spaces.high)

@@ -5,7 +5,7 @@ is made of what the search found. The loop (`phenes.rl.training.loop`) knows not
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 import equinox as eqx
 import numpy as np
@@ -15,9 +15,6 @@ from phenes.protocols import Tree
 from phenes.rl.curve import Curve, Report
 from phenes.rl.rollouts.backends import Workers
 from phenes.rl.rollouts.spaces import Action, Observation, Options
-
-if TYPE_CHECKING:
-    from gymnasium import Space
 
 __all__ = ["Advanced", "Problem", "Readout", "scanned"]
 
@@ -34,12 +31,13 @@ class Readout(Protocol):
         """Either "table" or "network"."""
         ...
 
-    def predict(self, obs: Observation, name: str) -> Action:
-        """The best action for an observation of the environment `name`."""
-        ...
+    def predict(
+        self, obs: Observation, name: str, rng: np.random.Generator | None = None
+    ) -> Action:
+        """The best action for an observation as the environment `name` gives it.
 
-    def observation(self, space: "Space", obs: Observation) -> Observation:
-        """What `predict` takes, from what an environment with this space gives."""
+        rng: it is drawn from the policy instead.
+        """
         ...
 
     def returns(

@@ -6,9 +6,10 @@ or in two halves around it.
 
 import dataclasses
 import itertools
+import math
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
+from typing import Any, NamedTuple, Protocol, cast
 
 import equinox as eqx
 import jax
@@ -30,22 +31,19 @@ from phenes.rl.problems import Advanced, scanned
 from phenes.rl.problems.idle import Idle, survival, widened
 from phenes.rl.problems.settings import Settings
 from phenes.rl.rollouts.backends import Rollouts, Workers
+from phenes.rl.rollouts.layouts import Layout, from_described
 from phenes.rl.rollouts.spaces import (
     LARGEST,
     Action,
     Observation,
     Options,
     Spaces,
-    flattener,
 )
 from phenes.rl.rollouts.trajectory import Trajectory, length, total
 from phenes.rl.trajectories import ByTrajectory, Genotype, Trajectories
 from phenes.rl.trajectories.selection import Measured
 from phenes.search import IsotropicGaussian
 from phenes.strategy import Info, State, Strategy, es, generation_keys
-
-if TYPE_CHECKING:
-    from gymnasium import Space
 
 LOOKS = 10  # episodes of a look
 PROOF = 100  # episodes that decide whether the target is reached
@@ -217,6 +215,16 @@ def _shapes(env: Rollouts) -> Batch:
     return Batch(None, Trajectory(*cast("list[Array]", [obs, None, None, None, None, None])))
 
 
+def _act(
+    policy: Policy, theta: Float[Array, " d"], obs: Float[Array, " o"], key: PRNGKeyArray | None
+) -> Array:
+    """The best action as the environment takes it, or with a key one that is drawn."""
+    out = policy.output(theta, obs)
+    return policy.head.to_env(
+        policy.head.mode(out) if key is None else policy.head.sample(key, out)
+    )
+
+
 class NetworkPolicy:
     """theta: the mean of the search, with which `policy` acts in environments of these spaces."""
 
@@ -224,26 +232,31 @@ class NetworkPolicy:
 
     def __init__(self, policy: Policy, theta: Float[np.ndarray, " d"], spaces: Spaces):
         self.policy, self.theta, self.spaces = policy, theta, spaces
-        self.act = eqx.filter_jit(
-            lambda policy, theta, obs: policy.head.to_env(
-                policy.head.mode(policy.output(theta, obs))
-            )
-        )
+        self.act = eqx.filter_jit(_act)
 
-    def predict(self, obs: Observation, name: str) -> Action:
+    def predict(
+        self, obs: Observation, name: str, rng: np.random.Generator | None = None
+    ) -> Action:
         """See `Readout.predict`."""
-        flat = np.ravel(np.asarray(obs, float))
-        if flat.shape != (self.spaces.obs_dim,):
-            raise ValueError(
-                f"obs must have {self.spaces.obs_dim} numbers, as {name} gives them, got shape"
-                f" {np.shape(obs)}"
-            )
-        action = np.asarray(self.act(self.policy, jnp.asarray(self.theta), jnp.asarray(flat)))
+        flat, key = jnp.asarray(self._read(obs, name)), None
+        if rng is not None:
+            key = jax.random.key(int(rng.integers(2**32)))
+        action = np.asarray(self.act(self.policy, jnp.asarray(self.theta), flat, key))
+        if self.spaces.acts is not None:
+            return self.spaces.acts.writer()(action)
         return int(action) if self.spaces.n is not None else action
 
-    def observation(self, space: "Space", obs: Observation) -> np.ndarray:
-        """See `Readout.observation`."""
-        return flattener(space)(obs)
+    def _read(self, obs: Observation, name: str) -> np.ndarray:
+        """The vector that the network sees, by the layout by which rollouts read as well."""
+        layout, size = self.spaces.observes, self.spaces.obs_dim
+        if layout is not None and layout.kind not in ("box", "multibinary"):
+            layout.check(obs, f"obs, as {name} gives it,")
+        elif np.size(obs) != size:
+            raise ValueError(
+                f"obs must have {size} numbers, as {name} gives them, got shape {np.shape(obs)}"
+            )
+        read = np.ravel if layout is None else layout.reader()
+        return np.asarray(read(obs), float)
 
     def returns(
         self, name: str, options: Options, episodes: int, seed: int, workers: Workers
@@ -267,7 +280,11 @@ class NetworkPolicy:
     def described(self) -> dict[str, object]:
         """See `Readout.described`."""
         bounds = {name: _listed(getattr(self.spaces, name)) for name in ("low", "high")}
-        return {"spaces": {**self.spaces._asdict(), **bounds}}
+        kept = {
+            name: None if layout is None else layout.described()
+            for name, layout in (("observes", self.spaces.observes), ("acts", self.spaces.acts))
+        }
+        return {"spaces": {**self.spaces._asdict(), **bounds, **kept}}
 
 
 class Kept(NamedTuple):
@@ -324,14 +341,33 @@ def restored(kept: Kept, network: Network | None, path: str | Path) -> NetworkPo
 
 def _spaces(given: dict[str, Any]) -> Spaces:
     low, high = (_bounds(given[name]) for name in ("low", "high"))
-    spaces = Spaces(**{**given, "low": low, "high": high})
+    # files of before observations were kept as they are have neither of these
+    read = {name: from_described(given.get(name)) for name in ("observes", "acts")}
+    sizes = given.get("sizes")
+    if sizes is not None:
+        sizes = tuple(_validate.count("sizes", size) for size in sizes)
+    spaces = Spaces(**{**given, "low": low, "high": high, "sizes": sizes, **read})
     _validate.count("obs_dim", spaces.obs_dim)
     if spaces.obs_dim > LARGEST:
         raise ValueError(f"obs_dim must be at most {LARGEST}, got {spaces.obs_dim}")
     _validate.count("limit", spaces.limit)
-    if spaces.n is None and (low is None or high is None or low.shape != high.shape):
+    if spaces.observes is not None and spaces.observes.size != spaces.obs_dim:
+        raise ValueError(f"observes has {spaces.observes.size} numbers, not {spaces.obs_dim}")
+    if not spaces.discrete and (low is None or high is None or low.shape != high.shape):
         raise ValueError("low must be a bound of each action and high another where n is None")
+    if spaces.acts is not None and not _written(spaces.acts, spaces):
+        raise ValueError(f"acts describes other actions, {spaces.acts.described()}")
     return spaces
+
+
+def _written(acts: Layout, spaces: Spaces) -> bool:
+    """Whether a layout is that of the actions of these spaces."""
+    if spaces.n is not None:
+        return acts.kind == "discrete" and acts.sizes == (spaces.n,)
+    if acts.kind not in ("box", "multibinary", "multidiscrete"):
+        return False
+    sizes = spaces.sizes if acts.kind == "multidiscrete" else ()
+    return acts.sizes == sizes and math.prod(acts.shape) == spaces.action_dim
 
 
 def _scale(arrays: dict[str, np.ndarray], obs_dim: int) -> Normaliser | None:

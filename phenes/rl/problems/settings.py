@@ -155,7 +155,7 @@ def default(spaces: Spaces) -> Settings:
     Settings
         Settings for this environment.
     """
-    if spaces.n is not None:
+    if spaces.discrete:
         return Settings(curved_mix(32))
     if spaces.limit <= SHORT:
         # short episodes: the score of the actions has little enough variance, if the action noise
@@ -218,7 +218,7 @@ def network(spaces: Spaces) -> Settings:
     Settings
         Settings for this environment.
     """
-    if spaces.n is not None or spaces.limit <= SHORT:
+    if spaces.discrete or spaces.limit <= SHORT:
         return default(spaces)
     return Settings(
         credited(linearised(50, every_step=False), by_step=False),
@@ -251,7 +251,7 @@ def paper(spaces: Spaces) -> Settings:
         "weighting": weightings.centred_ranks,
         "normalise": False,
     }
-    if spaces.n is not None:
+    if spaces.discrete:
         return Settings(
             ScoreAtMean(), generations=1000, hidden=(32, 32), sigma=(0.1, 0.1), **common
         )
@@ -284,5 +284,5 @@ def paper_es(spaces: Spaces) -> Settings:
         Settings for this environment.
     """
     return dataclasses.replace(
-        paper(spaces), estimator=Genotype(), mirrored=True, deterministic=spaces.n is None
+        paper(spaces), estimator=Genotype(), mirrored=True, deterministic=not spaces.discrete
     )

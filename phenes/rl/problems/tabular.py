@@ -3,7 +3,7 @@
 import functools
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -21,9 +21,6 @@ from phenes.rl.tabular.environment import load
 from phenes.rl.tabular.playing import play
 from phenes.rl.tabular.table import Table
 from phenes.strategy import State
-
-if TYPE_CHECKING:
-    from gymnasium import Space
 
 GENERATIONS = 500
 CHUNK = 25  # generations between two reports of progress
@@ -72,18 +69,15 @@ class TablePolicy:
     score: Score
     kind = "table"
 
-    def predict(self, obs: Observation, name: str) -> int:
+    def predict(self, obs: Observation, name: str, rng: np.random.Generator | None = None) -> int:
         """See `Readout.predict`: the most likely action in this state."""
         states = len(self.probabilities)
         if np.ndim(obs) != 0 or not 0 <= int(obs) < states or int(obs) != obs:
             raise ValueError(
                 f"obs must be a state of {name}, an integer from 0 to {states - 1}, got {obs!r}"
             )
-        return int(np.argmax(self.probabilities[int(obs)]))
-
-    def observation(self, space: "Space", obs: Observation) -> Observation:
-        """See `Readout.observation`."""
-        return obs
+        own = self.probabilities[int(obs)]
+        return int(np.argmax(own)) if rng is None else int(rng.choice(own.size, p=own / own.sum()))
 
     def returns(
         self, name: str, options: Options, episodes: int, seed: int, workers: Workers

@@ -3,13 +3,16 @@
 The size of what it sees, the kind of what it does, the longest episode.
 """
 
+import warnings
 from collections.abc import Callable
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from phenes._extras import install_hint
+from phenes.rl.rollouts import layouts
+from phenes.rl.rollouts.layouts import Layout
 
 if TYPE_CHECKING:
     from gymnasium import Env, Space
@@ -27,6 +30,7 @@ Unwrapped: TypeAlias = Any
 Action: TypeAlias = int | np.ndarray
 
 LARGEST = 20_000  # numbers in an observation; beyond that a dense layer is the wrong tool
+LONGEST = 1000  # steps of an episode, where the environment has no limit and none is given
 
 
 class Spaces(NamedTuple):
@@ -46,6 +50,10 @@ class Spaces(NamedTuple):
         Steps after which an episode is truncated.
     threshold : float or None
         Return at which the environment counts as solved, if it says so.
+    sizes : tuple of int or None
+        Numbers of choices, if an action is several choices at once.
+    observes, acts : Layout or None
+        How observations are read and actions written.
     """
 
     name: str
@@ -55,10 +63,20 @@ class Spaces(NamedTuple):
     high: np.ndarray | None
     limit: int
     threshold: float | None
+    sizes: tuple[int, ...] | None = None
+    observes: Layout | None = None
+    acts: Layout | None = None
+
+    @property
+    def discrete(self) -> bool:
+        """Whether actions are choices."""
+        return self.n is not None or self.sizes is not None
 
     @property
     def action_dim(self) -> int:
         """Coordinates of an action, 1 if it is a choice."""
+        if self.sizes is not None:
+            return len(self.sizes)
         return 1 if self.low is None else len(self.low)
 
 
@@ -80,7 +98,7 @@ def spaces(env_id: str, **options: Any) -> Spaces:
     Raises
     ------
     ValueError
-        If it cannot be made, has no step limit, or sees or does what policies here cannot.
+        If it cannot be made, or sees or does what policies here cannot.
     """
     env = make(env_id, options)
     try:
@@ -124,14 +142,26 @@ def of(env: "Env") -> Spaces:
     name = spec.id
     watched = getattr(env, "single_observation_space", env.observation_space)
     acted = getattr(env, "single_action_space", env.action_space)
-    if spec.max_episode_steps is None:
-        raise ValueError(
-            f"{name} has no step limit, and endless episodes cannot be recorded: give one, such as"
-            " max_episode_steps=1000"
+    limit = spec.max_episode_steps
+    if limit is None:
+        warnings.warn(
+            f"{name} has no step limit, so episodes end after {LONGEST} steps; max_steps gives"
+            " another",
+            stacklevel=2,
         )
-    n, low, high = _actions(name, acted)
+        limit = LONGEST
+    n, sizes, low, high = _actions(name, acted)
     return Spaces(
-        name, _size(name, watched), n, low, high, spec.max_episode_steps, spec.reward_threshold
+        name,
+        _size(name, watched),
+        n,
+        low,
+        high,
+        limit,
+        spec.reward_threshold,
+        sizes,
+        layouts.of_space(watched),
+        layouts.of_space(acted),
     )
 
 
@@ -153,39 +183,39 @@ def _size(name: str, space: "Space") -> int:
     return size
 
 
-def _actions(name: str, space: "Space") -> tuple[int | None, np.ndarray | None, np.ndarray | None]:
+def _actions(
+    name: str, space: "Space"
+) -> tuple[int | None, tuple[int, ...] | None, np.ndarray | None, np.ndarray | None]:
+    """How many choices, or of several choices how many each, or bounds."""
     library()
-    from gymnasium.spaces import Box, Discrete
+    from gymnasium.spaces import Box, Discrete, MultiBinary, MultiDiscrete
 
     if isinstance(space, Discrete):
-        return int(space.n), None, None
+        return int(space.n), None, None, None
+    if isinstance(space, MultiDiscrete):
+        return None, tuple(map(int, np.ravel(space.nvec))), None, None
+    if isinstance(space, MultiBinary):
+        return None, (2,) * int(np.prod(space.shape)), None, None
     if isinstance(space, Box) and np.issubdtype(space.dtype, np.floating):
-        return None, space.low.ravel(), space.high.ravel()
+        return None, None, space.low.ravel(), space.high.ravel()
     raise ValueError(
-        f"{name} takes actions from {space}, and policies here choose from Discrete or from a Box"
-        " of real numbers"
+        f"{name} takes actions from {space}, and policies here choose from Discrete, MultiDiscrete,"
+        " MultiBinary or a Box of real numbers"
     )
 
 
 def flattener(space: "Space") -> Callable[[Observation], np.ndarray]:
     """observation -> vector [o]. Pixels are scaled to [0, 1]."""
-    from gymnasium.spaces import Box
     from gymnasium.spaces.utils import flatten
 
-    if not isinstance(space, Box):
+    layout = layouts.of_space(space)
+    if layout is None:
         return lambda obs: flatten(space, obs)  # pyright: ignore[reportReturnType]
-    scale = 1 / 255 if space.dtype == np.uint8 and np.all(space.high == 255) else None
-    if scale is None:
-        return lambda obs: np.ravel(obs)
-    return lambda obs: np.ravel(obs) * scale
+    return layout.reader()
 
 
 def to_space(space: "Space") -> Callable[[Action], Action]:
     """A number or vector [a] -> what `env.step` takes."""
-    from gymnasium.spaces import Discrete
-
-    if isinstance(space, Discrete):
-        start = int(space.start)
-        return lambda action: int(action) + start
-    shape, dtype = cast(tuple[int, ...], space.shape), space.dtype
-    return lambda action: np.asarray(action, dtype).reshape(shape)
+    layout = layouts.of_space(space)
+    assert layout is not None  # the spaces of actions that `of` takes have one
+    return layout.writer()

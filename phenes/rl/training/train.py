@@ -54,6 +54,7 @@ def train(
     resume: bool = True,
     progress: Progress = silent,
     workers: Workers = None,
+    max_steps: int | None = None,
     options: Options | None = None,
 ) -> Trained:
     """Learn to act in an environment of Gymnasium; the defaults need no tuning.
@@ -102,6 +103,9 @@ def train(
     workers : int, str or Executor, optional
         For environments that are not compiled here, whatever `phenes.minimize` takes; trajectories
         stay on the workers. A table has no use for them and refuses them.
+    max_steps : int, optional
+        Steps after which an episode ends, instead of those of the environment; where that has no
+        limit, 1000 unless given.
     options : dict, optional
         For `gymnasium.make`, as {"map_name": "8x8"}.
 
@@ -122,6 +126,9 @@ def train(
     """
     if preset not in PRESETS:
         raise ValueError(f"preset must be {', '.join(repr(p) for p in PRESETS)}, got {preset!r}")
+    if max_steps is not None:
+        limit = validate.count("max_steps", max_steps)
+        options = {**(options or {}), "max_episode_steps": limit}
     common = {
         "seed": seed,
         "checkpoint": checkpoint,

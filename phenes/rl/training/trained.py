@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import numpy as np
 from jaxtyping import Float
 
-from phenes._validate import count
+from phenes._validate import count, flag
 from phenes.rl.curve import Curve
 from phenes.rl.policies.policy import Network, Policy
 from phenes.rl.problems import Readout, tabular
 from phenes.rl.problems import network as networks
 from phenes.rl.problems.tabular import Score
 from phenes.rl.rollouts.backends import Workers
-from phenes.rl.rollouts.spaces import Action, Observation, Options, Spaces, make, to_space
+from phenes.rl.rollouts.spaces import Action, Observation, Options, Spaces, make
 from phenes.rl.training import policy_file
 
 if TYPE_CHECKING:
@@ -125,26 +125,41 @@ class Trained:
         """Observation and action spaces of the policy; only for networks."""
         return self._network().spaces
 
-    def predict(self, obs: Observation) -> Action:
-        """The best action for an observation.
+    def predict(
+        self,
+        obs: Observation,
+        deterministic: bool = True,
+        rng: np.random.Generator | None = None,
+    ) -> Action:
+        """The action for an observation.
 
         Parameters
         ----------
-        obs : int or array_like
-            As the environment gives it: a state of a table, or numbers for a network (flattened if
-            need be).
+        obs : object
+            Exactly what the environment gives: a number, an array, a tuple or a mapping.
+        deterministic : bool
+            The best action, or one that is drawn from the policy.
+        rng : numpy.random.Generator, optional
+            Draws it; a new one, from the system's entropy, unless given.
 
         Returns
         -------
         int or ndarray
-            The action, as the environment takes it.
+            The action, as `env.step` takes it.
 
         Raises
         ------
         ValueError
-            If obs is no state of the table, or has another size than the network takes.
+            If obs is nothing that the environment gives.
+
+        Examples
+        --------
+        >>> obs, _ = env.reset(seed=0)  # doctest: +SKIP
+        >>> obs, reward, *_ = env.step(trained.predict(obs))  # doctest: +SKIP
         """
-        return self.readout.predict(obs, self.name)
+        if flag("deterministic", deterministic):
+            return self.readout.predict(obs, self.name)
+        return self.readout.predict(obs, self.name, rng or np.random.default_rng())
 
     def evaluate(self, episodes: int = 100, seed: int = 1, workers: Workers = None) -> Evaluation:
         """Play fresh episodes with the best actions.
@@ -192,12 +207,10 @@ class Trained:
         """
         env = make(self.name, {**self.options, "render_mode": "rgb_array"})
         try:
-            given = to_space(env.action_space)
             obs, _ = env.reset(seed=seed)
             pictures, over = [_picture(env)], False
             while not over:
-                seen = self.readout.observation(env.observation_space, obs)
-                obs, _, terminated, truncated, _ = env.step(given(self.predict(seen)))
+                obs, _, terminated, truncated, _ = env.step(self.predict(obs))
                 pictures.append(_picture(env))
                 over = terminated or truncated
             fps = env.metadata.get("render_fps") or 30

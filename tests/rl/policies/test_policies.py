@@ -6,7 +6,16 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from phenes.rl.policies import MLP, GaussianHead, Normaliser, Softmax, from_network, policy, quiet
+from phenes.rl.policies import (
+    MLP,
+    Choices,
+    GaussianHead,
+    Normaliser,
+    Softmax,
+    from_network,
+    policy,
+    quiet,
+)
 from phenes.rl.rollouts.spaces import Spaces
 from tests.laws.statistics import once
 
@@ -40,6 +49,27 @@ def test_softmax_factor_is_a_root_of_the_fisher_information(k, key):
     )
     assert L.shape == (k, 1 if k == 2 else k)
     assert int(head.mode(out)) == int(jnp.argmax(out))
+
+
+def test_choices_have_the_fisher_information_of_each(key):
+    """Over all combinations of three choices, one of which has no alternative."""
+    head, out = Choices((2, 1, 3)), jax.random.normal(key, (6,))
+    actions = jnp.asarray([(a, 0, c) for a in range(2) for c in range(3)])
+    chance = jnp.exp(jax.vmap(head.log_prob, in_axes=(None, 0))(out, actions))
+    assert float(chance.sum()) == pytest.approx(1)
+    L = head.factor(out)
+    np.testing.assert_allclose(L @ L.T, fisher(head, out, actions, chance), atol=1e-12)
+    np.testing.assert_array_equal(head.mode(out), actions[jnp.argmax(chance)])
+    drawn = jax.vmap(head.sample, in_axes=(0, None))(jax.random.split(key, 20_000), out)
+    share = np.mean(np.all(np.asarray(drawn)[:, None] == np.asarray(actions), axis=2), axis=0)
+    se = np.sqrt(chance * (1 - chance) / 20_000)
+    assert np.all(np.abs(share - chance) < 4 * se)
+
+
+@pytest.mark.parametrize("sizes", [(), (1, 1), (0, 3), (2.5,)])
+def test_choices_need_something_to_choose(sizes):
+    with pytest.raises(ValueError, match="sizes must"):
+        Choices(sizes)
 
 
 def test_softmax_draws_with_its_probabilities(key):

@@ -11,6 +11,8 @@ OBSERVATIONS = {
     "dict": spaces.Dict(
         where=spaces.Discrete(9, start=-4), when=spaces.Box(0, 99, (2, 1), np.float32)
     ),
+    "tuple": spaces.Tuple((spaces.Discrete(9, start=-4), spaces.MultiBinary(3))),
+    "multi": spaces.MultiDiscrete([9, 21], start=[-4, 0]),
     "pixels": spaces.Box(0, 255, (3, 2, 1), np.uint8),
     "huge": spaces.Box(0, 255, (210, 160, 3), np.uint8),
     "graph": spaces.Sequence(spaces.Discrete(2)),
@@ -18,7 +20,7 @@ OBSERVATIONS = {
 ACTIONS = {
     "two": spaces.Discrete(2, start=1),
     "box": spaces.Box(-1, 1, (1, 2), np.float32),
-    "many": spaces.MultiDiscrete([2, 2]),
+    "many": spaces.MultiDiscrete([3, 2], start=[0, 1]),
     "bits": spaces.MultiBinary(2),
     "whole": spaces.Box(0, 3, (1,), np.int64),
 }
@@ -47,19 +49,25 @@ class Walk(gymnasium.Env):
         assert self.action_space.contains(action), f"{action!r} is not an action"
         if self.t == self.fails and self.seed % 2 == 0:
             raise ZeroDivisionError("the ground gave way")
-        forward = (
-            action == 2 if isinstance(self.action_space, spaces.Discrete) else action[0, 1] > 0
-        )
-        self.x, self.t = self.x + (1 if forward else -1), self.t + 1
+        self.x, self.t = self.x + (1 if self._forward(action) else -1), self.t + 1
         terminated, truncated = abs(self.x) >= 3, self.t == self.caught
         self.over = terminated or truncated
         return self._seen(), float(self.x), terminated, truncated, {}
+
+    def _forward(self, action):
+        if isinstance(self.action_space, spaces.Discrete):
+            return action == 2
+        if isinstance(self.action_space, spaces.MultiDiscrete):
+            return action[1] == 2
+        return action[1] == 1 if action.dtype == np.int8 else action[0, 1] > 0
 
     def _seen(self):
         return {
             "box": np.array([self.x, self.t], np.float32),
             "discrete": self.x + 4,
             "dict": {"where": self.x, "when": np.array([[self.t], [1]], np.float32)},
+            "tuple": (self.x, np.array([self.t % 2, self.x > 0, 1], np.int8)),
+            "multi": np.array([self.x, self.t]),
             "pixels": np.full((3, 2, 1), 50 + self.x, np.uint8),
         }[self.observation]
 

@@ -104,6 +104,14 @@ def changed(*keys, to):
     return change
 
 
+def with_actions(n):
+    def change(about, arrays):
+        about["readout"]["spaces"] |= {"n": n, "acts": None}
+        return about, arrays
+
+    return change
+
+
 def with_array(name, make):
     return lambda about, arrays: (about, arrays | {name: np.asarray(make(arrays.get(name)))})
 
@@ -116,7 +124,13 @@ OF_NETWORKS = {
     "NaN in the scale": (with_array("scale.var", lambda a: a * np.nan), "scale.var must be"),
     "another scale": (with_array("scale.mean", lambda a: a[:-1]), "scale.mean must have shape"),
     "1e9 observations": (changed("readout", "spaces", "obs_dim", to=10**9), "obs_dim must be"),
-    "1e9 actions": (changed("readout", "spaces", "n", to=10**9), "theta must have"),
+    "other actions": (changed("readout", "spaces", "n", to=3), "acts describes other actions"),
+    "1e9 actions": (with_actions(10**9), "theta must have"),
+    "a space of no kind": (changed("readout", "spaces", "acts", to={"kind": "x"}), "a space by"),
+    "other observations": (
+        changed("readout", "spaces", "observes", to={"kind": "box", "shape": [3]}),
+        "observes has 3 numbers, not 4",
+    ),
     "a wide layer": (changed("about", "settings", "hidden", to=[10**9]), "theta must have"),
     "hidden in words": (changed("about", "settings", "hidden", to="wide"), "hidden must be"),
     "no actions": (changed("readout", "spaces", "n", to=None), "low must be"),

@@ -169,3 +169,12 @@ def test_the_function_is_found_whatever_was_imported_first():
     assert callable(phenes.rl.train)
     assert callable(training.train)
     assert phenes.rl.train is training.train
+
+
+def test_max_steps_is_the_limit_of_an_episode():
+    trained = short(options=None, max_steps=7, generations=5)
+    assert trained.options == {"max_episode_steps": 7}
+    assert trained.spaces.limit == 7
+    assert trained.evaluate(3).returns.max() <= 7
+    with pytest.raises(ValueError, match="max_steps must be a whole number of at least 1, got 0"):
+        short(max_steps=0)

@@ -3,6 +3,7 @@
 import json
 
 import equinox as eqx
+import gymnasium
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -10,8 +11,14 @@ import pytest
 
 import phenes
 from phenes.rl import tabular
-from phenes.rl.policies import MLP
+from phenes.rl.curve import Curve
+from phenes.rl.policies import MLP, policy
+from phenes.rl.problems.network import NetworkPolicy
+from phenes.rl.rollouts import load, total
+from phenes.rl.rollouts.python_envs import _seeds
+from phenes.rl.training import Trained
 from phenes.rl.training.policy_file import NETWORK_1, TABLE_1
+from tests.rl.rollouts import worlds  # noqa: F401
 from tests.rl.training.small import as_optax_needs_it, resaved, same, short, table  # noqa: F401
 
 
@@ -90,6 +97,56 @@ def test_frames_of_an_episode(network, lake):
         assert frames.pictures[0].ndim == 3
         assert 10 <= frames.per_second <= 50
     assert len(lake.frames().pictures) == 7  # six steps to the goal, and the start
+
+
+KINDS = [
+    *((kind, "two") for kind in ("box", "discrete", "dict", "tuple", "multi", "pixels")),
+    *(("box", kind) for kind in ("box", "many", "bits")),
+]
+
+
+@pytest.mark.parametrize(("observation", "action"), KINDS)
+def test_a_plain_loop_with_predict_is_what_is_evaluated(observation, action, tmp_path):
+    """Whatever the environment gives and takes, to the last bit; also by a file."""
+    options = {"observation": observation, "action": action}
+    env, key = load("tests/Walk-v0", **options), jax.random.key(4)
+    acting, theta = policy(key, env.spaces, hidden=())
+    readout = NetworkPolicy(acting, np.asarray(theta), env.spaces)
+    about = {
+        **{"kind": "network", "name": "tests/Walk-v0", "options": options, "popsize": 1},
+        "settings": {"hidden": (), "action_noise": 0.3},
+    }
+    trained = Trained(readout, Curve(*(np.empty(0) for _ in Curve._fields)), about)
+    again = phenes.rl.load(trained.save(tmp_path / "walk.phenes"))
+    keys = jax.random.split(key, 5)
+    x = env.play(acting, jnp.tile(theta, (5, 1)), keys, deterministic=True)
+    world = gymnasium.make("tests/Walk-v0", **options)
+    for seed, expected in zip(np.asarray(_seeds(keys)).tolist(), total(x), strict=True):
+        obs, _ = world.reset(seed=seed)
+        found, over = 0.0, False
+        while not over:
+            chosen = trained.predict(obs)
+            np.testing.assert_array_equal(again.predict(obs), chosen)
+            assert world.action_space.contains(trained.predict(obs, deterministic=False))
+            obs, reward, terminated, truncated, _ = world.step(chosen)
+            found, over = found + reward, terminated or truncated
+        assert found == float(expected)
+
+
+def test_actions_that_are_drawn(network, lake):
+    """By a generator; the best one is the most frequent."""
+    for trained, obs in ((network, np.zeros(4)), (lake, 0)):
+        draws = [
+            trained.predict(obs, deterministic=False, rng=np.random.default_rng(k))
+            for k in range(60)
+        ]
+        assert draws[:2] == [
+            trained.predict(obs, deterministic=False, rng=np.random.default_rng(k))
+            for k in range(2)
+        ]
+        assert len(set(draws)) > 1
+    with pytest.raises(ValueError, match="deterministic must be True or False"):
+        lake.predict(0, deterministic="no")
 
 
 class Own(eqx.Module):
