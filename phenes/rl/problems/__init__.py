@@ -14,7 +14,7 @@ from jax import lax
 from phenes.protocols import Tree
 from phenes.rl.curve import Curve, Report
 from phenes.rl.rollouts.backends import Workers
-from phenes.rl.rollouts.spaces import Action, Observation, Options
+from phenes.rl.rollouts.spaces import Action, Observation, Options, World
 
 __all__ = ["Advanced", "Problem", "Readout", "scanned"]
 
@@ -41,7 +41,7 @@ class Readout(Protocol):
         ...
 
     def returns(
-        self, name: str, options: Options, episodes: int, seed: int, workers: Workers
+        self, env: World, options: Options, episodes: int, seed: int, workers: Workers
     ) -> np.ndarray:
         """Returns of fresh episodes with the best actions, [episodes]."""
         ...

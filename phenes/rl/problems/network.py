@@ -38,6 +38,7 @@ from phenes.rl.rollouts.spaces import (
     Observation,
     Options,
     Spaces,
+    World,
 )
 from phenes.rl.rollouts.trajectory import Trajectory, length, total
 from phenes.rl.trajectories import ByTrajectory, Genotype, Trajectories
@@ -259,15 +260,15 @@ class NetworkPolicy:
         return np.asarray(read(obs), float)
 
     def returns(
-        self, name: str, options: Options, episodes: int, seed: int, workers: Workers
+        self, env: World, options: Options, episodes: int, seed: int, workers: Workers
     ) -> np.ndarray:
         """See `Readout.returns`."""
-        env = rollouts.load(name, workers=workers, **options)
+        play = rollouts.load(env, workers=workers, **options)
         try:
             theta, key = jnp.asarray(self.theta), jax.random.key(seed)
-            return np.asarray(totals(env, self.policy, theta, key, episodes), float)
+            return np.asarray(totals(play, self.policy, theta, key, episodes), float)
         finally:
-            env.close()
+            play.close()
 
     def arrays(self) -> dict[str, np.ndarray]:
         """See `Readout.arrays`."""

@@ -15,7 +15,7 @@ from phenes import _validate
 from phenes.rl.curve import Curve, Report
 from phenes.rl.problems import Advanced, scanned
 from phenes.rl.rollouts.backends import Workers
-from phenes.rl.rollouts.spaces import Observation, Options
+from phenes.rl.rollouts.spaces import Observation, Options, World, name_of
 from phenes.rl.tabular import evaluate, learners
 from phenes.rl.tabular.environment import load
 from phenes.rl.tabular.playing import play
@@ -80,11 +80,11 @@ class TablePolicy:
         return int(np.argmax(own)) if rng is None else int(rng.choice(own.size, p=own / own.sum()))
 
     def returns(
-        self, name: str, options: Options, episodes: int, seed: int, workers: Workers
+        self, env: World, options: Options, episodes: int, seed: int, workers: Workers
     ) -> np.ndarray:
         """See `Readout.returns`. The table is the environment: episodes are compiled from it."""
-        refuse_workers(name, workers)
-        table = load(name, **options).table.limited(self.score.limit)
+        refuse_workers(name_of(env), workers)
+        table = load(env, **options).table.limited(self.score.limit)
         best = np.eye(table.actions)[np.argmax(self.probabilities, axis=1)]
         weights = jnp.broadcast_to(jnp.asarray(best)[None], (episodes, *best.shape))
         episode = jax.jit(lambda key, weights: play(table, key, weights))

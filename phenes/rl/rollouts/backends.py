@@ -10,7 +10,7 @@ from phenes.rl.rollouts import classic, physics, processes
 from phenes.rl.rollouts.compiled import Compiled
 from phenes.rl.rollouts.keys import ActingPolicy
 from phenes.rl.rollouts.python_envs import Host, Loop, Vector
-from phenes.rl.rollouts.spaces import Options, Spaces, Unwrapped, library, make, of
+from phenes.rl.rollouts.spaces import Options, Spaces, Unwrapped, World, library, make, name_of, of
 from phenes.rl.rollouts.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -88,14 +88,14 @@ class Rollouts(Protocol):
 
 
 def load(
-    env_id: str, backend: str | None = None, workers: Workers = None, **options: Any
+    env: World, backend: str | None = None, workers: Workers = None, **options: Any
 ) -> Rollouts:
     """Rollouts of an environment of Gymnasium, by the fastest backend that is exact for it.
 
     Parameters
     ----------
-    env_id : str
-        The id of the environment, such as "CartPole-v1".
+    env : str, gymnasium.Env or callable
+        The environment, as in `phenes.rl.train`.
     backend : {"jax", "mujoco", "vector", "gymnasium"}, optional
         Compiled classic control, physics in threads, the environment's own vector form, or
         anything; the first of these that is there if none is given.
@@ -116,43 +116,50 @@ def load(
     """
     if backend is not None and backend not in BACKENDS:
         raise ValueError(f"backend must be one of {', '.join(BACKENDS)}, got {backend!r}")
-    env = make(env_id, options)
+    made = make(env, options)
     for name in BACKENDS if backend is None else (backend,):
-        rollouts = BACKENDS[name](env, env_id, workers, options)
+        rollouts = BACKENDS[name](made, env, workers, options)
         if rollouts is not None:
             return rollouts
-    env.close()
+    made.close()
     raise ValueError(
-        f"{env_id} cannot be played by the back end {backend!r}; leave it out to get the fastest"
-        " that can"
+        f"{name_of(env)} cannot be played by the back end {backend!r}; leave it out to get the"
+        " fastest that can"
     )
 
 
-def _compiled(env: "Env", env_id: str, workers: Workers, options: Options) -> Rollouts | None:
+def _compiled(env: "Env", world: World, workers: Workers, options: Options) -> Rollouts | None:
     written = classic.like(env.unwrapped) if _plain(env) else None
     return Compiled(written, of(env)) if written else None
 
 
-def _physics(env: "Env", env_id: str, workers: Workers, options: Options) -> Rollouts | None:
+def _physics(env: "Env", world: World, workers: Workers, options: Options) -> Rollouts | None:
     if not (workers is None or isinstance(workers, int)):
         return None
     task = physics.like(env.unwrapped) if _plain(env) else None
     return Host(physics.Threads(env, task, workers), of(env)) if task else None
 
 
-def _vector(env: "Env", env_id: str, workers: Workers, options: Options) -> Rollouts | None:
-    if workers is not None or env.spec is None or env.spec.vector_entry_point is None:
+def _vector(env: "Env", world: World, workers: Workers, options: Options) -> Rollouts | None:
+    if workers is not None or not isinstance(world, str) or env.spec is None:
+        return None
+    if env.spec.vector_entry_point is None:
         return None
     env.close()
-    return Host(Vector(env_id, options), of(env))
+    return Host(Vector(world, options), of(env))
 
 
-def _gymnasium(env: "Env", env_id: str, workers: Workers, options: Options) -> Rollouts:
+def _gymnasium(env: "Env", world: World, workers: Workers, options: Options) -> Rollouts:
     spaces = of(env)
     env.close()
     if workers is None or workers == 1:
-        return Host(Loop(lambda: make(env_id, options)), spaces)
-    return processes.Processes(library().spec(env_id), options, spaces, workers)
+        return Host(Loop(lambda: make(world, options)), spaces)
+    if not isinstance(world, str):
+        raise ValueError(
+            f"workers must be None for {name_of(env)}, which no id makes: register it with"
+            " gymnasium.register and give its id"
+        )
+    return processes.Processes(library().spec(world), options, spaces, workers)
 
 
 BACKENDS: dict[str, Callable[..., Rollouts | None]] = {

@@ -85,12 +85,13 @@ class Layout:
         return lambda obs: _joined([read(obs[name]) for name, read in named])
 
     def _one_hot(self) -> Read:
-        first = np.concatenate([[0], np.cumsum(self.sizes)[:-1]]).astype(int) - self.starts
+        first = np.cumsum((0, *self.sizes))[:-1] - np.array(self.starts)
         size = self.size
 
         def read(obs: Any) -> np.ndarray:
             out = np.zeros(size)
-            out[first + np.ravel(obs).astype(int)] = 1.0
+            chosen = first + np.ravel(obs)
+            out[chosen.astype(int)] = 1.0
             return out
 
         return read

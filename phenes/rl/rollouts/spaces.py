@@ -3,10 +3,11 @@
 The size of what it sees, the kind of what it does, the longest episode.
 """
 
+import copy
 import warnings
 from collections.abc import Callable
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
@@ -28,6 +29,11 @@ Unwrapped: TypeAlias = Any
 """An environment without wrappers, of a class that was looked up: its own attributes are read."""
 
 Action: TypeAlias = int | np.ndarray
+
+World: TypeAlias = "str | EnvSpec | Env | Callable[..., Env]"
+"""An environment: its id, its EnvSpec, one that is copied, or a function that makes one."""
+
+LIMIT = "max_episode_steps"  # the option that limits the length of an episode
 
 LARGEST = 20_000  # numbers in an observation; beyond that a dense layer is the wrong tool
 LONGEST = 1000  # steps of an episode, where the environment has no limit and none is given
@@ -80,15 +86,15 @@ class Spaces(NamedTuple):
         return 1 if self.low is None else len(self.low)
 
 
-def spaces(env_id: str, **options: Any) -> Spaces:
+def spaces(env: World, **options: Any) -> Spaces:
     """The spaces of an environment of Gymnasium.
 
     Parameters
     ----------
-    env_id : str
-        Id of the environment.
+    env : str, gymnasium.Env or callable
+        The environment, as in `phenes.rl.train`.
     **options
-        For `gymnasium.make`.
+        For `gymnasium.make`, or for the function.
 
     Returns
     -------
@@ -100,29 +106,61 @@ def spaces(env_id: str, **options: Any) -> Spaces:
     ValueError
         If it cannot be made, or sees or does what policies here cannot.
     """
-    env = make(env_id, options)
+    made = make(env, options)
     try:
-        return of(env)
+        return of(made)
     finally:
-        env.close()
+        made.close()
 
 
-def make(env_id: "str | EnvSpec", options: Options) -> "Env":
-    """An environment of Gymnasium, of an id or its EnvSpec.
+def make(env: World, options: Options) -> "Env":
+    """An environment of Gymnasium, of whatever `phenes.rl.train` takes.
 
-    Without the passive checker, a fifth of the time of a small environment.
+    By an id without the passive checker, a fifth of the time of a small environment.
     """
     gymnasium = library()
-    if not isinstance(env_id, str | gymnasium.envs.registration.EnvSpec):
-        raise ValueError(
-            f"the environment must be the id of one, such as 'CartPole-v1', got {env_id!r}"
+    if isinstance(env, str | gymnasium.envs.registration.EnvSpec):
+        return _made(
+            lambda: gymnasium.make(env, **{"disable_env_checker": True, **options}),
+            f"{env} cannot be made by gymnasium",
         )
-    try:
-        return gymnasium.make(env_id, **{"disable_env_checker": True, **options})
-    except Exception as error:  # of any kind: the environment's own code runs in here
+    rest = {name: value for name, value in options.items() if name != LIMIT}
+    if isinstance(env, gymnasium.Env):
+        if rest:
+            given = ", ".join(rest)
+            raise ValueError(f"options are for an id or a function that makes it, got {given}")
+        said = f"{name_of(env)} cannot be copied, so give a function that makes one"
+        made = _made(lambda: cast("Env", copy.deepcopy(env)), said)
+    elif callable(env) and not isinstance(env, type(gymnasium)):
+        made = _made(lambda: env(**rest), f"the environment cannot be made by {env!r}")
+    else:
         raise ValueError(
-            f"{env_id} cannot be made by gymnasium: {' '.join(str(error).split())}"
-        ) from error
+            "the environment must be the id of one, such as 'CartPole-v1', a gymnasium.Env or a"
+            f" function that makes one, got {env!r}"
+        )
+    if not isinstance(made, gymnasium.Env):
+        raise ValueError(f"the environment must be a gymnasium.Env, got {made!r} from {env!r}")
+    if LIMIT in options:
+        made = gymnasium.wrappers.TimeLimit(made, options[LIMIT])
+    return made
+
+
+def _made(make: "Callable[[], Env]", said: str) -> "Env":
+    try:
+        return make()
+    except Exception as error:  # of any kind: the environment's own code runs in here
+        raise ValueError(f"{said}: {' '.join(str(error).split())}") from error
+
+
+def name_of(env: World) -> str:
+    """The id of an environment, or the name of its class or function."""
+    if isinstance(env, str):
+        return env
+    spec = getattr(env, "spec", None)
+    if spec is not None or hasattr(env, "id"):
+        return str(getattr(spec or env, "id"))  # noqa: B009  # an EnvSpec, or what has one
+    inner = getattr(env, "unwrapped", env)
+    return getattr(inner, "__name__", type(inner).__name__)
 
 
 def library() -> ModuleType:
@@ -137,12 +175,10 @@ def library() -> ModuleType:
 
 def of(env: "Env") -> Spaces:
     """The spaces of an environment, or of one part of a vector environment."""
-    spec = env.spec
-    assert spec is not None  # gymnasium.make gives one to every environment
-    name = spec.id
+    spec, name = env.spec, name_of(env)
     watched = getattr(env, "single_observation_space", env.observation_space)
     acted = getattr(env, "single_action_space", env.action_space)
-    limit = spec.max_episode_steps
+    limit = limit_of(env) if spec is None else spec.max_episode_steps
     if limit is None:
         warnings.warn(
             f"{name} has no step limit, so episodes end after {LONGEST} steps; max_steps gives"
@@ -158,11 +194,21 @@ def of(env: "Env") -> Spaces:
         low,
         high,
         limit,
-        spec.reward_threshold,
+        None if spec is None else spec.reward_threshold,
         sizes,
         layouts.of_space(watched),
         layouts.of_space(acted),
     )
+
+
+def limit_of(env: Unwrapped) -> int | None:
+    """The shortest step limit among the wrappers of an environment that no id made."""
+    limits = []
+    while env is not env.unwrapped:
+        if type(env).__name__ == "TimeLimit":
+            limits.append(int(env._max_episode_steps))
+        env = env.env
+    return min(limits, default=None)
 
 
 def _size(name: str, space: "Space") -> int:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from phenes.rl.rollouts.spaces import make
+from phenes.rl.rollouts.spaces import World, limit_of, make, name_of
 from phenes.rl.tabular.table import Outcome, Table
 
 if TYPE_CHECKING:
@@ -70,13 +70,13 @@ class HasTable(Protocol):
     initial_state_distrib: np.ndarray
 
 
-def load(env: "str | Env", **options: Any) -> Environment:
+def load(env: World, **options: Any) -> Environment:
     """The table of an environment of Gymnasium.
 
     Parameters
     ----------
-    env : str or gymnasium.Env
-        An id, or an environment.
+    env : str, gymnasium.Env or callable
+        The environment, as in `phenes.rl.train`.
     **options
         For `gymnasium.make`: map_name="8x8", is_slippery=False, desc=[...].
 
@@ -90,9 +90,8 @@ def load(env: "str | Env", **options: Any) -> Environment:
     ValueError
         If it cannot be made, or has no table.
     """
-    made = make(env, options) if isinstance(env, str) else env
-    inner = made.unwrapped
-    name = made.spec.id if made.spec else type(inner).__name__
+    made = make(env, options)
+    inner, name = made.unwrapped, name_of(made)
     if not isinstance(inner, HasTable):
         raise ValueError(
             f"{name} has no transition table (env.unwrapped.P and initial_state_distrib);"
@@ -107,7 +106,7 @@ def load(env: "str | Env", **options: Any) -> Environment:
     table = Table(
         inner.P,
         inner.initial_state_distrib,
-        made.spec.max_episode_steps if made.spec else None,
+        made.spec.max_episode_steps if made.spec else limit_of(made),
         name,
     )
     return Environment(table, _actions(inner, table), _scenes(inner, table))

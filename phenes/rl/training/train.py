@@ -19,7 +19,7 @@ from phenes.rl.problems.settings import Settings
 from phenes.rl.problems.starts import begin
 from phenes.rl.problems.tabular import GENERATIONS, TableProblem, refuse_workers
 from phenes.rl.rollouts.backends import Workers
-from phenes.rl.rollouts.spaces import Options, make
+from phenes.rl.rollouts.spaces import Options, World, make, name_of
 from phenes.rl.tabular import environment
 from phenes.rl.tabular.learners import POPSIZE
 from phenes.rl.training import checkpoint as checkpoints
@@ -37,7 +37,7 @@ def silent(done: int, total: int, curve: Curve) -> None:
 
 
 def train(
-    env_id: str,
+    env: World,
     *,
     seed: int = 0,
     preset: str | None = None,
@@ -65,8 +65,9 @@ def train(
 
     Parameters
     ----------
-    env_id : str
-        The id of the environment, such as "CartPole-v1".
+    env : str, gymnasium.Env or callable
+        The id of the environment, such as "CartPole-v1"; or one of your own or wrapped, of which
+        copies are made; or a function that makes one.
     seed : int
         Seed of all random numbers.
     preset : {"network", "paper", "paper-es", "ars", "ars-v1"}, optional
@@ -107,7 +108,7 @@ def train(
         Steps after which an episode ends, instead of those of the environment; where that has no
         limit, 1000 unless given.
     options : dict, optional
-        For `gymnasium.make`, as {"map_name": "8x8"}.
+        For `gymnasium.make`, as {"map_name": "8x8"}, or for the function that makes it.
 
     Returns
     -------
@@ -146,15 +147,15 @@ def train(
         "estimator": estimator,
         "network": network,
     }
-    if learns_table(env_id, options, **given):
+    if learns_table(env, options, **given):
         return train_table(
-            env_id,
+            env,
             generations=GENERATIONS if generations is None else generations,
             popsize=POPSIZE if popsize is None else popsize,
             target=None if target is OWN else target,
             **common,
         )
-    spaces = rollouts.spaces(env_id, **(options or {}))
+    spaces = rollouts.spaces(env, **(options or {}))
     changes = {
         "generations": generations,
         "popsize": popsize,
@@ -165,7 +166,7 @@ def train(
     if preset is None and not (action_noise is None and estimator is None):
         preset = "network"
     return learn(
-        env_id,
+        env,
         _settings(PRESETS[preset](spaces), changes, hidden, sigma),
         network=network,
         target=spaces.threshold if target is OWN else target,
@@ -173,15 +174,15 @@ def train(
     )
 
 
-def learns_table(env_id: str, options: Options | None = None, **given: object) -> bool:
+def learns_table(env: World, options: Options | None = None, **given: object) -> bool:
     """Whether `train` with these arguments learns a table.
 
     It does if the environment has a transition table and no setting of networks is given.
 
     Parameters
     ----------
-    env_id : str
-        The id of the environment.
+    env : str, gymnasium.Env or callable
+        The environment, as in `train`.
     options : dict, optional
         For `gymnasium.make`.
     **given
@@ -194,15 +195,15 @@ def learns_table(env_id: str, options: Options | None = None, **given: object) -
     """
     if any(given.get(name) is not None for name in OF_NETWORKS):
         return False
-    env = make(env_id, options or {})
+    made = make(env, options or {})
     try:
-        return environment.has_table(env)
+        return environment.has_table(made)
     finally:
-        env.close()
+        made.close()
 
 
 def train_table(
-    env_id: str,
+    env: World,
     *,
     seed: int = 0,
     generations: int = GENERATIONS,
@@ -218,8 +219,8 @@ def train_table(
 
     Parameters
     ----------
-    env_id : str
-        The id of the environment.
+    env : str, gymnasium.Env or callable
+        The environment, as in `train`.
     generations : int
         How long to learn.
     popsize : int
@@ -240,22 +241,23 @@ def train_table(
     generations = validate.count("generations", generations)
     popsize = validate.count("popsize", popsize, 2)
     seed, target = validate.count("seed", seed, 0), _target(target)
-    refuse_workers(env_id, workers)
-    table = environment.load(env_id, **(options or {})).table
+    refuse_workers(name_of(env), workers)
+    table = environment.load(env, **(options or {})).table
     about = {
         "kind": "table",
-        "name": env_id,
+        "name": env if isinstance(env, str) else table.name,
         "options": options or {},
         "seed": seed,
         "parameters": table.states * table.actions,
         "settings": {"popsize": popsize},
     }
     problem = TableProblem(table, popsize, seed)
-    return _trained(problem, about, popsize, generations, target, checkpoint, resume, progress)
+    out = _trained(problem, about, popsize, generations, target, checkpoint, resume, progress)
+    return dataclasses.replace(out, world=None if isinstance(env, str) else env)
 
 
 def learn(
-    env_id: str,
+    env: World,
     settings: Settings,
     *,
     seed: int = 0,
@@ -271,8 +273,8 @@ def learn(
 
     Parameters
     ----------
-    env_id : str
-        The id of the environment.
+    env : str, gymnasium.Env or callable
+        The environment, as in `train`.
     settings : Settings
         All of them.
     network : equinox.Module, optional
@@ -286,26 +288,26 @@ def learn(
         As `train` returns it.
     """
     seed, target = validate.count("seed", seed, 0), _target(target)
-    env = rollouts.load(env_id, workers=workers, **(options or {}))
+    play = rollouts.load(env, workers=workers, **(options or {}))
     try:
         key, for_network = jax.random.split(jax.random.key(seed))
-        made, theta = begin(for_network, env.spaces, settings, network)
-        step, generations = divided(GenerationStep(settings, env, key), workers)
+        made, theta = begin(for_network, play.spaces, settings, network)
+        step, generations = divided(GenerationStep(settings, play, key), workers)
     except BaseException:
-        env.close()
+        play.close()
         raise
     described = settings.described()
     if network is not None:
         described["hidden"] = None
     about = {
         "kind": "network",
-        "name": env.spaces.name,
+        "name": play.spaces.name,
         "options": options or {},
         "seed": seed,
         "parameters": int(theta.size),
         "settings": described,
     }
-    return _trained(
+    out = _trained(
         NetworkProblem(step, made, theta, generations),
         about,
         settings.popsize,
@@ -315,6 +317,7 @@ def learn(
         resume,
         progress,
     )
+    return dataclasses.replace(out, world=None if isinstance(env, str) else env)
 
 
 def _trained(

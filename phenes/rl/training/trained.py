@@ -1,7 +1,7 @@
 """What comes out of `train`: a policy that acts, is evaluated, and is kept as data."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -15,7 +15,15 @@ from phenes.rl.problems import Readout, tabular
 from phenes.rl.problems import network as networks
 from phenes.rl.problems.tabular import Score
 from phenes.rl.rollouts.backends import Workers
-from phenes.rl.rollouts.spaces import Action, Observation, Options, Spaces, make
+from phenes.rl.rollouts.spaces import (
+    Action,
+    Observation,
+    Options,
+    Spaces,
+    World,
+    make,
+    name_of,
+)
 from phenes.rl.training import policy_file
 
 if TYPE_CHECKING:
@@ -66,6 +74,8 @@ class Trained:
         network, can be read from the trained object itself.
     curve : Curve
         The learning curve.
+    world : gymnasium.Env, callable or None
+        The environment, where its name is not an id that makes it. It is not kept in files.
     about : mapping
         kind ("table" or "network"), name, options, seed, parameters, settings, popsize, target, and
         how it ended: solved, value, seconds.
@@ -74,6 +84,11 @@ class Trained:
     readout: Readout
     curve: Curve
     about: Mapping[str, Any]
+    world: "World | None" = field(default=None, repr=False, compare=False)
+
+    @property
+    def _world(self) -> World:
+        return self.name if self.world is None else self.world
 
     @property
     def name(self) -> str:
@@ -185,7 +200,7 @@ class Trained:
         """
         count("episodes", episodes)
         count("seed", seed, 0)
-        return Evaluation(self.readout.returns(self.name, self.options, episodes, seed, workers))
+        return Evaluation(self.readout.returns(self._world, self.options, episodes, seed, workers))
 
     def frames(self, seed: int = 0) -> Frames:
         """One episode with the best actions, drawn by the environment itself.
@@ -205,7 +220,8 @@ class Trained:
         ValueError
             If the environment does not render pictures.
         """
-        env = make(self.name, {**self.options, "render_mode": "rgb_array"})
+        drawn = {} if _is_made(self._world) else {"render_mode": "rgb_array"}
+        env = make(self._world, {**self.options, **drawn})
         try:
             obs, _ = env.reset(seed=seed)
             pictures, over = [_picture(env)], False
@@ -243,7 +259,7 @@ class Trained:
 
     @classmethod
     def load(
-        cls, path: str | Path, network: Network | None = None, env: str | None = None
+        cls, path: str | Path, network: Network | None = None, env: "World | None" = None
     ) -> "Trained":
         """Open a policy that was saved. A file holds data only, and has no module imported.
 
@@ -253,9 +269,10 @@ class Trained:
             The file.
         network : equinox.Module, optional
             For a policy that was trained with a network of your own: a module of the same kind.
-        env : str, optional
-            The id of the environment, instead of the one in the file. An id with a module, such as
-            "module:Id-v0", is imported by Gymnasium and has to be given here.
+        env : str, gymnasium.Env or callable, optional
+            The environment, instead of the id in the file. An id with a module, such as
+            "module:Id-v0", is imported by Gymnasium and has to be given here, and so has an
+            environment that no id makes.
 
         Returns
         -------
@@ -267,14 +284,19 @@ class Trained:
         ValueError
             If the file is no policy or damaged, names a module, or the network is not of its kind.
         """
-        if env is not None and not isinstance(env, str):
-            raise ValueError(f"env must be the id of an environment, got {env!r}")
+        if env is not None and not (isinstance(env, str) or _is_made(env) or callable(env)):
+            raise ValueError(
+                "env must be the id of an environment, one, or a function that makes it, got"
+                f" {env!r}"
+            )
         with policy_file.opened(path) as file:
-            saved = policy_file.read(file, env)
+            saved = policy_file.read(file, None if env is None else name_of(env))
             if saved.kind == "table":
-                return cls(tabular.restored(saved.readout, saved.arrays), saved.curve, saved.about)
+                readout = tabular.restored(saved.readout, saved.arrays)
+                return cls(readout, saved.curve, saved.about, _kept_world(env))
             kept = networks.kept(saved.readout, saved.about, saved.arrays)
-        return cls(networks.restored(kept, network, path), saved.curve, saved.about)
+        made = networks.restored(kept, network, path)
+        return cls(made, saved.curve, saved.about, _kept_world(env))
 
     def _table(self) -> tabular.TablePolicy:
         if self.kind != "table":
@@ -285,6 +307,15 @@ class Trained:
         if self.kind != "network":
             raise AttributeError(f"{self.name} was learnt in a table, without a network")
         return cast(networks.NetworkPolicy, self.readout)
+
+
+def _kept_world(env: "World | None") -> "World | None":
+    return None if isinstance(env, str) else env
+
+
+def _is_made(env: World) -> bool:
+    """Whether it is an environment itself, whose way of rendering is given."""
+    return hasattr(env, "step")
 
 
 def _picture(env: "Env") -> np.ndarray:

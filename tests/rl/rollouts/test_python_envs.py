@@ -184,7 +184,7 @@ def test_a_step_that_fails_says_where():
     [
         ("NoSuchThing-v0", {}, "NoSuchThing-v0 cannot be made by gymnasium"),
         ("CartPole-v1", {"colour": 1}, "cannot be made by gymnasium"),
-        (7, {}, "must be the id of one, such as 'CartPole-v1', got 7"),
+        (7, {}, "a function that makes one, got 7"),
         (WALK, {"action": "whole"}, "MultiBinary or a Box of real numbers"),
         (WALK, {"observation": "huge"}, "observes 100800 numbers"),
         (WALK, {"observation": "graph"}, "cannot be flattened"),

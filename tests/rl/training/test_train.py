@@ -4,11 +4,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import gymnasium
 import numpy as np
 import pytest
 
+import phenes
 from phenes.rl import rollouts, tabular, training
 from phenes.rl.trajectories import Genotype
+from tests.rl.rollouts import worlds
 from tests.rl.training.small import SHORT, as_optax_needs_it, same, short, table  # noqa: F401
 
 
@@ -178,3 +181,55 @@ def test_max_steps_is_the_limit_of_an_episode():
     assert trained.evaluate(3).returns.max() <= 7
     with pytest.raises(ValueError, match="max_steps must be a whole number of at least 1, got 0"):
         short(max_steps=0)
+
+
+def walk(**options):
+    return worlds.Walk(**options)
+
+
+@pytest.mark.parametrize("given", ["instance", "function", "wrapped"])
+def test_an_environment_of_your_own(given, tmp_path):
+    """As it is, wrapped, or by a function: as its id does."""
+    limited = lambda **options: gymnasium.wrappers.TimeLimit(walk(**options), 20)  # noqa: E731
+    env = {
+        "instance": limited(observation="tuple"),
+        "function": lambda: limited(observation="tuple"),
+        "wrapped": gymnasium.wrappers.TransformReward(
+            gymnasium.make("tests/Walk-v0", observation="tuple"), lambda reward: 2 * reward
+        ),
+    }[given]
+    settings = {"generations": 5, "popsize": 4, "hidden": (), "target": None}
+    trained = phenes.rl.train(env, **settings)
+    options = {"observation": "tuple"}
+    by_id = phenes.rl.train("tests/Walk-v0", options=options, **settings)
+    np.testing.assert_array_equal(trained.theta, by_id.theta)
+    factor = 2 if given == "wrapped" else 1
+    expected = by_id.evaluate(5).returns
+    np.testing.assert_array_equal(trained.evaluate(5).returns, factor * expected)
+    path = trained.save(tmp_path / "own")
+    np.testing.assert_array_equal(
+        phenes.rl.load(path, env=env).evaluate(5).returns, factor * expected
+    )
+    with pytest.raises(ValueError, match="workers must be None for "):
+        trained.evaluate(5, workers=2)
+
+
+@pytest.mark.parametrize(
+    ("env", "options", "said"),
+    [
+        (7, {}, "a gymnasium.Env or a function that makes one, got 7"),
+        (lambda: 3, {}, "the environment must be a gymnasium.Env, got 3"),
+        (lambda: 1 / 0, {}, "the environment cannot be made by .*division by zero"),
+        (worlds.Walk(), {"caught": 3}, "options are for an id or a function.*got caught"),
+    ],
+)
+def test_what_is_no_environment(env, options, said):
+    with pytest.raises(ValueError, match=said):
+        phenes.rl.train(env, options=options)
+
+
+def test_a_table_of_your_own():
+    env = gymnasium.make("FrozenLake-v1", desc=["SF", "FG"], is_slippery=False)
+    trained = phenes.rl.train(env, generations=10, popsize=20)
+    assert trained.kind == "table"
+    assert trained.evaluate(3).mean == trained.score.greedy
