@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from phenes._threads import one_thread
-from phenes._validate import FloatArray
+from phenes._validate import FloatArray, IntArray
 from phenes.constraints import Requirement
 from phenes.gp import tuning
 from phenes.gp.answer import Draws, best_known
@@ -74,17 +74,12 @@ def second_opinion(
     Opinion or None
         None if there is too little to go by.
     """
-    variances = cov if cov.ndim == 1 else np.diag(cov)
-    distance = np.sum((x - answer - bias) ** 2 / np.maximum(variances, tuning.TINY), axis=1)
-    chosen = covering(distance, answer.size, enough_rows(answer.size))
+    chosen = _near(x, answer + bias, cov)
     theta, x, f = theta[chosen], x[chosen], f[chosen]
-    if np.isfinite(f).sum() < tuning.LEAST_FOR_OPINION * (answer.size + 1):
+    made = _model(theta, x, f, bias, cov)
+    if made is None:
         return None
-    region = _around(theta, x)
-    model = Model(answer.size, region.covariance(cov), bias / region.width)
-    model.add(region.to_u(theta), region.to_u(x), f, np.ones(x.shape, bool))
-    if model.fitted is None:
-        return None
+    model, region = made
 
     def drawn(u: FloatArray) -> FloatArray | None:
         found = draws(region.to_theta(u))
@@ -99,13 +94,91 @@ def second_opinion(
     else:
         best = best_known(model, region, drawn)
     gain, error = model.belief.difference(region.inside(region.to_u(answer)), best)
+    assert model.fitted is not None
     return Opinion(region.to_theta(best), gain, error, Surrogate(model.fitted, region))
+
+
+class LocalBelief(NamedTuple):
+    """E f by a Gaussian process of the rows near an answer."""
+
+    model: Model
+    region: Region
+
+    @property
+    def lower(self) -> FloatArray:
+        """Least of the theta that it rests on, (d,)."""
+        return self.region.to_theta(self.region.low)
+
+    @property
+    def upper(self) -> FloatArray:
+        """Greatest of the theta that it rests on, (d,)."""
+        return self.region.to_theta(self.region.high)
+
+    @one_thread
+    def at(self, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """E f at theta (m, d) and its standard error, (m,) each."""
+        return self.model.belief.at(self.region.to_u(theta))
+
+
+@one_thread
+def local_belief(
+    theta: FloatArray,
+    x: FloatArray,
+    f: FloatArray,
+    answer: FloatArray,
+    bias: FloatArray,
+    cov: FloatArray,
+) -> LocalBelief | None:
+    """What the rows near an answer say of E f around it.
+
+    Parameters
+    ----------
+    theta, x : ndarray, shape (n, d)
+        What was intended and realised.
+    f : ndarray, shape (n,)
+        Values; NaN where the evaluation failed.
+    answer : ndarray, shape (d,)
+        Where.
+    bias : ndarray, shape (d,)
+        Mean of x - theta.
+    cov : ndarray, shape (d,) or (d, d)
+        Variances or covariance of x - theta.
+
+    Returns
+    -------
+    LocalBelief or None
+        None if there is too little to go by.
+    """
+    chosen = _near(x, answer + bias, cov)
+    made = _model(theta[chosen], x[chosen], f[chosen], bias, cov)
+    return None if made is None else LocalBelief(*made)
+
+
+def _near(x: FloatArray, centre: FloatArray, cov: FloatArray) -> IntArray:
+    """The rows around the mean of x that a model of it is made of."""
+    variances = cov if cov.ndim == 1 else np.diag(cov)
+    distance = np.sum((x - centre) ** 2 / np.maximum(variances, tuning.TINY), axis=1)
+    return covering(distance, centre.size, enough_rows(centre.size))
+
+
+def _model(
+    theta: FloatArray, x: FloatArray, f: FloatArray, bias: FloatArray, cov: FloatArray
+) -> tuple[Model, Region] | None:
+    """The Gaussian process of some rows, in units of theirs; None if there are too few."""
+    dim = bias.size
+    if np.isfinite(f).sum() < tuning.LEAST_FOR_OPINION * (dim + 1):
+        return None
+    region = _around(theta, x)
+    model = Model(dim, region.covariance(cov), bias / region.width)
+    model.add(region.to_u(theta), region.to_u(x), f, np.ones(x.shape, bool))
+    return None if model.fitted is None else (model, region)
 
 
 def _around(theta: FloatArray, x: FloatArray) -> Region:
     """Units of the rows; the answer stays among the theta that were tried."""
     both = np.concatenate([theta, x])
     origin = both.min(axis=0)
-    width = np.maximum(np.ptp(both, axis=0), tuning.TINY)
+    ranges = np.ptp(both, axis=0)
+    width = np.where(ranges > 0, ranges, 1.0)
     low, high = (theta.min(axis=0) - origin) / width, (theta.max(axis=0) - origin) / width
     return Region(origin, width, low, high, low, high)

@@ -603,8 +603,9 @@ class Optimizer(Campaign):
     def result(self) -> Result:
         """The recommendation and what is claimed of it, on the evidence so far."""
         verification = self._trust.verification
+        claim = self._trust.recommend(self._search.mean)
         facts = Facts(
-            claim=self._trust.recommend(self._search.mean),
+            claim=claim,
             seen=self._trust.seen,
             reasons=self.stop(),
             proposal=self._search.mean if verification is None else verification.proposal,
@@ -622,6 +623,7 @@ class Optimizer(Campaign):
             failed=self._failed,
             history=self._history.arrays(),
             noise_text=self._noise.described(),
+            noise_cov=self._trust.law(claim.estimate.theta).cov,
             held=self._held_at_answer(),
         )
         found = answer(facts)

@@ -18,6 +18,7 @@ from phenes.optimizer import named_result
 if TYPE_CHECKING:
     from phenes.space import Point, Space
 
+KINDS = ("convergence", "design")  # of pictures
 SHOWN = 20  # coordinates of a long theta that notebooks show
 
 
@@ -139,6 +140,9 @@ class Result:
         One entry for each update; fun and fun_se in it are what the model of the search said.
     noise : str
         What was learnt of the noise.
+    noise_cov : ndarray, shape (d,) or (d, d)
+        Variances or covariance of the noise at x, declared or learnt, in the coordinates of
+        vectors.
     errors : tuple of str
         What the first failed evaluations said, each once.
     space : Space or None
@@ -175,6 +179,7 @@ class Result:
     status: int = -1
     space: Space | None = field(default=None, repr=False)
     constraints: Constraints | None = field(default=None, repr=False)
+    noise_cov: FloatArray = field(default_factory=lambda: np.empty(0), repr=False)
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -274,21 +279,36 @@ class Result:
             f" {self.failing.low:.1%} to {self.failing.high:.1%})"
         )
 
-    def plot(self) -> Any:
-        """Draw the estimate of E f, the recommended theta and the spread of the search.
+    def plot(self, kind: str = "convergence") -> Any:
+        """Draw the run, or the design that came of it.
+
+        Parameters
+        ----------
+        kind : str, optional
+            "convergence": the estimate of E f, the recommended theta and the spread of the search
+            against evaluations. "design": how f scatters at x, whose noise causes how much of
+            that and of E f, and E f along each parameter (the six that matter most); all of it
+            from the evaluations that there are.
 
         Returns
         -------
         matplotlib.figure.Figure
-            Against evaluations. Notebooks show it; `result.plot().savefig("run.png")` keeps it.
+            Notebooks show it; `result.plot().savefig("run.png")` keeps it. What the evaluations
+            do not say is said in words.
 
         Raises
         ------
         ValueError
-            If no values have been told yet.
+            If there is no such kind, or no values have been told yet.
         """
+        if kind not in KINDS:
+            raise ValueError(f"kind must be one of {', '.join(map(repr, KINDS))}, got {kind!r}")
         if not len(self.history.get("nfev", ())):
             raise ValueError("there is nothing to plot: no values have been told yet")
+        if kind == "design":
+            from phenes.optimizer.design import draw
+
+            return draw(self)
         from phenes.plots.convergence import figure  # the core does not wait for matplotlib
 
         return figure(self)

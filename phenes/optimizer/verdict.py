@@ -54,6 +54,7 @@ class Facts(NamedTuple):
     failed: int
     history: dict[str, NDArray[Any]]
     noise_text: str
+    noise_cov: FloatArray
     held: Constraints | None = None
 
 
@@ -86,6 +87,7 @@ def answer(facts: Facts) -> Result:
         spread=facts.spread,
         history=facts.history,
         noise=facts.noise_text,
+        noise_cov=facts.noise_cov,
         constraints=facts.held,
     )
 

@@ -1,0 +1,75 @@
+"""The picture of a design: that all of it can be read."""
+
+import io
+
+import numpy as np
+import pytest
+
+from phenes.plots.design import BARS, Bars, Design, Slice, figure
+
+
+def data(d=3, slices=3, **changes):
+    rng = np.random.default_rng(0)
+    grid = np.linspace(-1, 1, 9)
+    share = np.arange(1, d + 1) / (d * (d + 1) / 2)
+    made = Design(
+        "E f(x)",
+        1.0,
+        (0.9, 1.1),
+        rng.chisquare(3, 100),
+        False,
+        "3.0% of 103 failed (95 %: 0.6% to 8.3%)",
+        tuple(
+            Slice(f"parameter {k}, mm", grid, grid**2, 0.1 + 0 * grid, 0.0, np.array([-0.1, 0.1]))
+            for k in range(slices)
+        ),
+        "",
+        Bars(tuple(f"parameter {k}, mm" for k in range(d)), share, share, 0.1 * share, 0.9),
+        "",
+    )
+    return made._replace(**changes)
+
+
+def panels(out):
+    return [ax for sub in out.subfigs for ax in sub.axes if ax.get_visible()]
+
+
+@pytest.mark.parametrize(("d", "slices"), [(1, 1), (3, 3), (40, 6)])
+def test_nothing_overlaps_or_leaves_the_picture(d, slices):
+    out = figure(data(d, slices))
+    out.savefig(io.BytesIO(), dpi=50)
+    room = out.bbox
+    titles = [out._suptitle, out.subfigs[1]._suptitle, out.subfigs[1].legends[0]]
+    boxes = [each.get_window_extent() for each in titles]
+    boxes += [ax.get_tightbbox() for ax in panels(out)]
+    for k, box in enumerate(boxes):
+        assert room.x0 - 1 <= box.x0
+        assert box.x1 <= room.x1 + 1
+        assert room.y0 - 1 <= box.y0
+        assert box.y1 <= room.y1 + 1
+        assert not any(box.overlaps(other) for other in boxes[:k])
+
+
+def test_bars_are_sorted_and_the_rest_share_one():
+    _, share, cost = figure(data(40)).subfigs[0].axes
+    names = [label.get_text() for label in share.get_yticklabels()]
+    assert names[0] == "parameter 39, mm"
+    assert names[-1] == f"{40 - BARS} others"
+    assert sum(bar.get_width() for bar in share.patches) == pytest.approx(100)
+    assert sum(bar.get_width() for bar in cost.patches) == pytest.approx(1)
+
+
+def test_the_claim_is_marked_with_its_interval():
+    ax = figure(data()).subfigs[0].axes[0]
+    assert ax.lines[0].get_xdata() == [1.0, 1.0]
+    assert "3.0% of 103 failed" in ax.get_xlabel()
+    band = ax.patches[-1].get_extents().transformed(ax.transData.inverted())
+    assert [band.x0, band.x1] == pytest.approx([0.9, 1.1])
+
+
+def test_wild_values_do_not_squeeze_the_others():
+    f = np.concatenate([np.linspace(0, 1, 999), [1e9]])
+    ax = figure(data(f=f)).subfigs[0].axes[0]
+    assert ax.get_xlim()[1] < 10
+    assert "1 values lie beyond" not in ax.get_xlabel()
+    assert "1 value lies beyond this range" in ax.get_xlabel()
