@@ -74,7 +74,7 @@ def second_opinion(
     Opinion or None
         None if there is too little to go by.
     """
-    chosen = _near(x, answer + bias, cov)
+    chosen = _near(x - answer - bias, cov)
     theta, x, f = theta[chosen], x[chosen], f[chosen]
     made = _model(theta, x, f, bias, cov)
     if made is None:
@@ -149,16 +149,16 @@ def local_belief(
     LocalBelief or None
         None if there is too little to go by.
     """
-    chosen = _near(x, answer + bias, cov)
+    chosen = _near(x - answer - bias, cov)
     made = _model(theta[chosen], x[chosen], f[chosen], bias, cov)
     return None if made is None else LocalBelief(*made)
 
 
-def _near(x: FloatArray, centre: FloatArray, cov: FloatArray) -> IntArray:
-    """The rows around the mean of x that a model of it is made of."""
+def _near(away: FloatArray, cov: FloatArray) -> IntArray:
+    """The rows that a model around the mean of x is made of; away (n, d): from there."""
     variances = cov if cov.ndim == 1 else np.diag(cov)
-    distance = np.sum((x - centre) ** 2 / np.maximum(variances, tuning.TINY), axis=1)
-    return covering(distance, centre.size, enough_rows(centre.size))
+    distance = np.sum(away**2 / np.maximum(variances, tuning.TINY), axis=1)
+    return covering(distance, away.shape[1], enough_rows(away.shape[1]))
 
 
 def _model(
