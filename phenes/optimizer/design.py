@@ -18,6 +18,7 @@ from phenes._validate import BoolArray, FloatArray
 from phenes.evidence import Observations
 from phenes.evidence.estimate import balance_weights, estimate
 from phenes.evidence.law import gaussian_law
+from phenes.evidence.observations import HUGE
 from phenes.evidence.tolerances import Tolerances, around, fewest_rows, tolerances
 from phenes.gp.opinion import local_belief
 from phenes.gp.tuning import BEYOND
@@ -109,7 +110,7 @@ def _rows(result: Result) -> Rows:
     answer = np.atleast_1d(np.asarray(result.x, np.float64))
     theta = np.asarray(result.evaluations.theta, np.float64).reshape(-1, answer.size)
     x = np.asarray(result.evaluations.x, np.float64).reshape(-1, answer.size)
-    f = np.asarray(result.evaluations.f, np.float64)
+    f = np.clip(np.asarray(result.evaluations.f, np.float64), -HUGE, HUGE)
     own = np.all(theta == answer, axis=1)
     if own.any() or not result.verified:
         return Rows(answer, theta, x, f, own, False)
@@ -212,6 +213,8 @@ def _slices(
             Slice(names[k], shown(grid), mean, error, float(shown(rows.answer[k])), shown(ends))
         )
     note = f"Near the answer there is only one value of: {'; '.join(still)}." if still else ""
+    if parts is None and d > MODELLED:
+        note = f"The first {len(made)} of {d}: it is not known which matter most. {note}".strip()
     return tuple(made), note
 
 

@@ -10,7 +10,6 @@ import phenes
 from phenes.evidence import Evaluations
 from phenes.optimizer import Result, design
 from phenes.optimizer.named_result import name_result
-from phenes.plots.convergence import HUGE
 from phenes.space import Choice, Integer, Log, Real, Space
 
 WEIGHTS = np.array([5.0, 3.0, 1.0])
@@ -152,13 +151,19 @@ def _band(ax, grid):
         ({"cov": 0.0}, "There is no noise"),
         ({"f": np.ones(60)}, "All have the value 1."),
         ({"f": np.full(60, np.nan)}, "No evaluation there has a value"),
-        ({"f": np.where(np.arange(60) < 30, HUGE, -HUGE)}, "All have the value"),
+        ({"f": 1e200 * np.linspace(-1, 1, 60)}, "All have the value"),
+        ({"f": 1e119 * np.linspace(-1, 1, 60)}, "f in 30 evaluations"),
         ({"fun": np.nan, "fun_se": np.inf}, "f in 30 evaluations"),
     ],
 )
 def test_what_is_missing_is_said_in_words(given, said):
     result = made(np.random.default_rng(2), 30, 2, **{"cov": 0.04, **given})
     assert said in words(result.plot("design"))
+
+
+def test_the_first_of_many_are_called_so():
+    result = made(np.random.default_rng(4), 10, 12, cov=0.04)
+    assert "The first 6 of 12" in words(result.plot("design"))
 
 
 def test_few_rows_are_too_few():
