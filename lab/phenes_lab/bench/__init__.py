@@ -86,6 +86,14 @@ BENCHES = {
         "Folder for store, picture and report.",
         ("processes",),
     ),
+    "constraints": Bench(
+        "Chance constraints with exact probabilities beside inner Monte Carlo with pycma.",
+        "constraints",
+        "ConstraintsSettings",
+        ("problems", "contenders", "budgets", "seeds", "seed"),
+        "Folder for store, picture and report.",
+        ("processes",),
+    ),
     "engineering": Bench(
         "Filter, coating, launch, regulator: E f and yield beside nominal designs and libraries.",
         "engineering",

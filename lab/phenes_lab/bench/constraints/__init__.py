@@ -1,0 +1,8 @@
+"""Chance constraints beside inner Monte Carlo: is the answer truly feasible, and at what price?
+
+outcome = run(ConstraintsSettings(seeds=5), Path("out/constraints"), resume=True)
+"""
+
+from phenes_lab.driver import Experiment
+
+CONSTRAINTS = Experiment("constraints", "phenes_lab.bench.constraints", "ConstraintsSettings")
