@@ -16,7 +16,7 @@ LAYERS = (
     ("_version", "_extras", "_cores", "_files", "_jax", "_threads", "_trees", "_validate", "batch"),
     (
         *("_arrays", "_random", "_batching", "protocols", "special", "triangular", "space"),
-        "constraints",
+        *("constraints", "risk"),
     ),
     ("_population", "covariance", "metric", "weightings"),
     ("laws",),
@@ -47,7 +47,9 @@ THIRD_PARTY = {
     "loky": {"execution"},
     "tensorboard": {"watch"},
 }
-WITHOUT_JAX = {"adaptive", "constraints", "gp", "evidence", "space", "store", "watch", "plots"}
+WITHOUT_JAX = {
+    *("adaptive", "constraints", "gp", "evidence", "risk", "space", "store", "watch", "plots")
+}
 
 
 class Use(NamedTuple):

@@ -76,6 +76,16 @@ def optimize(
     popsize: Annotated[
         int | None, count("Evaluations in a generation.", 2, show_default=False)
     ] = None,
+    objective: Annotated[
+        str | None,
+        typer.Option(
+            help=(
+                "What is minimised: mean, std, quantile(0.95), cvar(0.9), probability_below(3) or"
+                " mean_plus_std(2)"
+            ),
+            show_default="mean",
+        ),
+    ] = None,
     verify: Annotated[
         int | None,
         count(
@@ -139,6 +149,7 @@ def optimize(
         budget=budget,
         target=target,
         popsize=popsize,
+        objective=objective,
         verify=verify,
         engine=engine,
         seed=seed,
@@ -184,6 +195,7 @@ def optimize(
     show(table(result))
     print(f"The picture is {picture}.")
     said = {name: result[name] for name in SAID} | {"failing": result.failing._asdict()}
+    said["objective"] = str(result.objective)
     if result.space is not None:
         said["x"] = dict(result.x)
     if result.constraints is not None:
@@ -196,7 +208,7 @@ def table(result: Any) -> Any:
     """The table for the terminal: the answer by coordinate (the first and last of many)."""
     from rich.table import Table
 
-    claim = f"E f(x) = {result.fun:.6g} ± {result.fun_se:.2g}{result._basis()}"
+    claim = f"{result.what} = {result.fun:.6g} ± {result.fun_se:.2g}{result._basis()}"
     failing = f"; failing: {result._failures()}" if result._failures() else ""
     doubt = "" if result.success else "not a success: "
     title = f"{claim}{failing}; {result.nfev} evaluations in all: {doubt}{result.message}"

@@ -16,6 +16,7 @@ WORDS = (
     "budget",
     "target",
     "popsize",
+    "objective",
     "verify",
     "engine",
     "constraints",
@@ -37,6 +38,7 @@ def read_settings(file: Path | None, options: dict[str, Any]) -> dict[str, Any]:
     A file may hold the space and all that the command line says: nothing need be said twice.
     """
     from phenes.optimizer import Workers
+    from phenes.risk import parse
     from phenes.space import read_file
 
     space, settings = (None, {}) if file is None else read_file(file)
@@ -57,6 +59,8 @@ def read_settings(file: Path | None, options: dict[str, Any]) -> dict[str, Any]:
     settings |= {name: value for name, value in options.items() if name not in said}
     if "constraints" in settings:
         settings["constraints"] = _constraints(settings["constraints"])
+    if isinstance(settings.get("objective"), str):
+        settings["objective"] = parse(settings["objective"])
     return given(space=space, workers=Workers(**words) if words else None) | settings
 
 

@@ -20,9 +20,12 @@ from scipy.linalg import cho_factor, cho_solve
 from phenes._validate import BoolArray, FloatArray, IntArray
 from phenes.adaptive.model.features import design
 from phenes.evidence.law import Law
+from phenes.gp.draws import gaussian_offsets
+from phenes.risk import Reference, Risk
 
 RIDGE = 1e-10
 EXPLORED = 512  # draws of a law that is no Gaussian, over which a surrogate is averaged
+QUASI = 1024  # draws of any law over which a risk of it is averaged, if Gaussian quasi-random ones
 
 
 class LeftOut(Protocol):
@@ -85,6 +88,17 @@ class Surrogate(Protocol):
         """What rows (n, d) with values (n,) say of E f under a law of mean theta."""
         ...
 
+    def of_risk(
+        self,
+        points: FloatArray,
+        f: FloatArray,
+        draws: FloatArray,
+        risk: Risk,
+        others: FloatArray,
+    ) -> tuple[LeftOut, Reference]:
+        """The same of a risk of f under a law of these draws (s, d), with its linearisation."""
+        ...
+
 
 @dataclass(frozen=True)
 class Control:
@@ -131,6 +145,34 @@ def process(
     alone = np.full(f.size, np.inf)
     alone[rows] = left.alone
     return Control(surrogate.name, values, rest, rows.size, error, alone)
+
+
+def process_of_risk(
+    surrogate: Surrogate,
+    law: Law,
+    points: FloatArray,
+    f: FloatArray,
+    rows: IntArray,
+    risk: Risk,
+) -> tuple[Control, Reference]:
+    """`process` for a risk: what rows say of E g(f), with g its linearisation by the model."""
+    sure = law.exact and not np.isfinite(law.rests_on)
+    draws = law.x(law.draws[:: max(len(law.draws) // QUASI, 1)])
+    if law.exact:
+        cov = law.cov if law.noisy.any() else None
+        draws = gaussian_offsets(cov, law.centre, QUASI)
+    others = np.ones(f.size, bool)
+    others[rows] = False
+    left, reference = surrogate.of_risk(points[rows], f[rows], draws, risk, points[others])
+    g = reference.values
+    values, rest = g(f), np.empty(f.size)
+    values[rows], rest[rows] = left.values, left.rest
+    rest[others] = g(f[others]) - g(left.elsewhere)
+    rests_on = law.rests_on if law.exact else len(draws)
+    error = left.error if sure else math.hypot(left.error, left.scatter / math.sqrt(rests_on))
+    alone = np.full(f.size, np.inf)
+    alone[rows] = left.alone
+    return Control(surrogate.name, values, rest, rows.size, error, alone), reference
 
 
 def quadratic(

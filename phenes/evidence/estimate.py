@@ -9,18 +9,20 @@ The error includes what the draws may have missed.
 
 from __future__ import annotations
 
+import copy
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import special
 
-from phenes._validate import BoolArray, FloatArray
+from phenes._validate import BoolArray, FloatArray, IntArray
 from phenes.adaptive.model.features import axis_features, full_features
-from phenes.evidence.control import Control, Surrogate, process, quadratic
+from phenes.evidence.control import Control, Surrogate, process, process_of_risk, quadratic
 from phenes.evidence.law import Law
 from phenes.evidence.observations import Observations
 from phenes.gp.coverage import covering
+from phenes.risk import Reference, Risk
 
 ROWS_PER_FEATURE = 3  # nearest rows that a control variate is fitted to
 LEAST_ROWS = 1.5  # rows for each feature below which none is fitted
@@ -144,10 +146,12 @@ def estimate(
     weights: FloatArray,
     control: bool = True,
     surrogate: Surrogate | None = None,
+    risk: Risk | None = None,
 ) -> Estimate:
     """E f at law.theta, by the weighted mean or a control variate, whichever has less error.
 
     surrogate: the model of the search, where it has one; a control variate like the quadratics.
+    risk: what is estimated in place of E f, if anything.
     """
     own = seen.at(law.theta)
     draws, failed = int(own.sum()), int(np.isnan(seen.f[own]).sum())
@@ -157,6 +161,9 @@ def estimate(
     if total <= 0 or not np.isfinite(price):
         return nothing(law.theta, draws, failed)
     view = _View(seen, law, price, weights / total)
+    if risk is not None:
+        wide = balance_weights(seen, law)
+        return _of_risk(view, risk, seen.f[own], wide, control, surrogate)
     models: list[Control | None] = [None]
     if control:
         models += [fitted for crossed in (False, True) if (fitted := view.fit(crossed)) is not None]
@@ -165,6 +172,44 @@ def estimate(
     found = [view.judge(model, draws, failed) for model in models]
     best = min((each for each in found if each is not None), key=lambda each: each.se)
     return best
+
+
+def _of_risk(
+    view: _View,
+    risk: Risk,
+    own: FloatArray,
+    wide: FloatArray,
+    control: bool,
+    surrogate: Surrogate | None,
+) -> Estimate:
+    """A risk at view.law.theta: the mean of its linearisation, where the law of f is known best.
+
+    By the model of the search, or by the rows with their weights `wide`: E g(f) of a g that was
+    not made of the draws alone is not below the risk. own: values of the draws at theta.
+    """
+    draws, failed = own.size, int(np.isnan(own).sum())
+    found: list[Estimate | None] = []
+    if control and surrogate is not None:
+        explained = view.explained_risk(surrogate, risk)
+        if explained is not None:
+            model, reference = explained
+            found.append(view.linear(reference, risk).judge(model, draws, failed))
+    linear = view.linear(risk.reference(*view.sample(wide), smooth=False), risk)
+    bounds = risk.bounds(own[np.isfinite(own)])
+    models: list[Control | None] = [None]
+    if control and bounds is None:  # what jumps has no quadratic model
+        models += [fit for crossed in (False, True) if (fit := linear.fit(crossed)) is not None]
+    plain = [linear.judge(model, draws, failed) for model in models]
+    found += [each if each is None else widened(each, bounds) for each in plain]
+    return min((each for each in found if each is not None), key=lambda each: each.se)
+
+
+def widened(known: Estimate, bounds: tuple[float, float] | None) -> Estimate:
+    """The same with two standard errors that reach both ends of an interval."""
+    if bounds is None:
+        return known
+    low, high = bounds
+    return replace(known, se=max(known.se, (high - known.fun) / 2, (known.fun - low) / 2))
 
 
 def _worth_a_look(distance: FloatArray, f: FloatArray, weights: FloatArray) -> BoolArray:
@@ -200,6 +245,7 @@ class _View:
         if not seen.walled:
             chosen &= ~np.isnan(seen.f)
         self.z, self.f, self.w = z[chosen], seen.f[chosen], weights[chosen]
+        self.chosen, self.tail = chosen, 1.0
         self.point = seen.point[chosen]
         self.distance = np.sum(self.z**2, axis=1)
         self.failed = np.isnan(self.f)
@@ -236,14 +282,40 @@ class _View:
 
     def explained(self, surrogate: Surrogate) -> Control | None:
         """The model of the search, of the nearest rows that have a value."""
+        rows = self._explaining(surrogate)
+        return None if rows is None else process(surrogate, self.law, self.point, self.f, rows)
+
+    def _explaining(self, surrogate: Surrogate) -> IntArray | None:
+        """Rows that the model of the search is made of; None if they are too few or too many."""
         weighed = (self.w > NEGLIGIBLE * self.w.max()) & ~self.failed
         others = np.flatnonzero(~weighed & ~self.failed)
         if weighed.sum() > MOST_WEIGHED or weighed.sum() + others.size < LEAST_EXPLAINED:
             return None
         dim = int(self.law.noisy.sum())
         more = others[covering(self.distance[others], dim, surrogate.most_rows)]
-        rows = np.sort(np.concatenate([np.flatnonzero(weighed), more]))
-        return process(surrogate, self.law, self.point, self.f, rows)
+        return np.sort(np.concatenate([np.flatnonzero(weighed), more]))
+
+    def explained_risk(self, surrogate: Surrogate, risk: Risk) -> tuple[Control, Reference] | None:
+        """The same of a risk."""
+        rows = self._explaining(surrogate)
+        if rows is None:
+            return None
+        return process_of_risk(surrogate, self.law, self.point, self.f, rows, risk)
+
+    def sample(self, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Values and weights (of all observations) of the law of f, failures at their price."""
+        w = weights[self.chosen]
+        used = w > 0
+        return (self.f[used], w[used]) if used.any() else (self.f[self.w > 0], self.w[self.w > 0])
+
+    def linear(self, reference: Reference, risk: Risk) -> _View:
+        """The same observations with the linearisation of a risk in place of their values."""
+        other = copy.copy(self)
+        other.price = reference.failed(self.price)
+        other.f = np.where(self.failed, other.price, reference.values(self.f))
+        other.low, other.high = float(other.f.min()), float(other.f.max())
+        other.tail = risk.tail
+        return other
 
     def fit(self, crossed: bool) -> Control | None:
         dim = self.law.theta.size
@@ -297,6 +369,8 @@ class _View:
         missed = max(float(np.abs(off).max()), abs(other))
         error = math.hypot(math.sqrt(variance), 0.0 if model is None else model.error)
         spare = n if model is None else min(n, model.spare)
+        if model is None or model.alone is None:
+            spare *= self.tail  # draws beside the part that counts say nothing of its scatter
         factor = special.stdtrit(max(spare - 1, 1.0), TWO_SIDED) / 2
         cost = share * (self.price - fun)
         se = math.sqrt(

@@ -3,6 +3,8 @@
 Without new evaluations, and biased by design: it chooses who is worth a race.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,12 +20,17 @@ WIDENINGS = 14
 
 
 def rank(
-    seen: Observations, law: Law, price: float, pool: FloatArray, own: NDArray[np.intp]
+    seen: Observations,
+    law: Law,
+    price: float,
+    pool: FloatArray,
+    own: NDArray[np.intp],
+    merit: Callable[[FloatArray], FloatArray] = lambda f: f,
 ) -> FloatArray:
     """Upper bounds (two standard errors) on E f at the theta in `pool` [k, d].
 
     Infinite where too little was seen. own [k]: the row that a theta was taken from, or -1; its
-    luck is not counted. Failures count for more than their price.
+    luck is not counted. Failures count for more than their price. merit: what stands for f.
     """
     rows = _thinned(seen.count)
     if not seen.walled:
@@ -32,7 +39,7 @@ def rank(
     z, aim, at = law.z(seen.point[rows]), law.z(seen.theta[rows] + shift), law.z(pool + shift)
     f = seen.f[rows]
     finite = f[np.isfinite(f)]
-    f = np.where(np.isnan(f), 2 * price - np.median(finite) if finite.size else price, f)
+    f = merit(np.where(np.isnan(f), 2 * price - np.median(finite) if finite.size else price, f))
     mixture, here = _squared(z, aim), _squared(z, at)
     here[np.equal.outer(rows, own)] = np.inf
     bound, open_ = np.full(len(pool), np.inf), np.ones(len(pool), bool)

@@ -17,6 +17,7 @@ from phenes._validate import FloatArray
 from phenes.gp import tuning
 from phenes.gp.belief import Belief
 from phenes.gp.region import Region
+from phenes.gp.risk_belief import RiskBelief
 
 LOG_ROOT = 0.5 * math.log(2 * math.pi)
 
@@ -49,8 +50,12 @@ def polish(
     lower: FloatArray,
     upper: FloatArray,
     steps: int,
+    most: int = 15_000,
 ) -> tuple[FloatArray, float]:
-    """A local minimum of `value` (with its slope) in the box, from `start`."""
+    """A local minimum of `value` (with its slope) in the box, from `start`.
+
+    most: evaluations of `value`.
+    """
     first, _ = value(start)
     found = minimize(
         value,
@@ -58,7 +63,7 @@ def polish(
         jac=True,
         method="L-BFGS-B",
         bounds=list(zip(lower, upper, strict=True)),
-        options={"maxiter": steps},
+        options={"maxiter": steps, "maxfun": most},
     )
     if not np.isfinite(found.fun) or found.fun > first:
         return start, first
@@ -110,6 +115,13 @@ def jump(points: FloatArray, region: Region, rng: np.random.Generator) -> None:
     points[:, lattice.integers] = region.inside(points)[:, lattice.integers]
 
 
+def _scores(belief: Belief, best: float, points: FloatArray) -> FloatArray:
+    """Log expected improvement below `best` at points (m, d), (m,)."""
+    mean, sd = belief.at(points)
+    sd = np.maximum(sd, tuning.TINY)
+    return np.log(sd) + log_improvement((best - mean) / sd)
+
+
 def most_promising(
     belief: Belief, best: float, points: FloatArray, region: Region
 ) -> tuple[FloatArray, float]:
@@ -117,9 +129,9 @@ def most_promising(
 
     The best of the candidates, polished in the region.
     """
-    mean, sd = belief.at(points)
-    sd = np.maximum(sd, tuning.TINY)
-    score = np.log(sd) + log_improvement((best - mean) / sd)
+    if isinstance(belief, RiskBelief):  # which compares many by a few draws only
+        points = points[np.argsort(-_scores(belief, best, points))[: tuning.SHORT_LIST]]
+    score = _scores(belief, best, points)
     doubt = belief.doubt(points)
     tries: list[tuple[FloatArray, float]] = []
     for k in np.argsort(-score, kind="stable")[: tuning.POLISHED]:
@@ -131,6 +143,7 @@ def most_promising(
             return -math.log(at.sd) - float(log_improvement(np.array(z))), rise / at.sd
 
         low, high = region.around_point(points[k])
-        tries.append(polish(value, points[k], low, high, tuning.POLISH_STEPS))
+        steps = tuning.POLISH_STEPS
+        tries.append(polish(value, points[k], low, high, steps, belief.most_slopes(steps)))
     at, cost = min(tries, key=lambda each: each[1])
     return at, -cost

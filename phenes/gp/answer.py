@@ -12,6 +12,7 @@ from phenes.gp.acquisition import polish
 from phenes.gp.belief import Belief
 from phenes.gp.model import Model
 from phenes.gp.region import Region
+from phenes.gp.risk_belief import RiskBelief
 
 # u (d,) -> draws (s, d) of x - theta there, where these and no moments are the law
 Draws = Callable[[FloatArray], FloatArray | None]
@@ -57,14 +58,15 @@ def _lowest(belief: Belief, start: FloatArray, reach: FloatArray, region: Region
 
     low, high = region.around_point(start)
     low, high = np.maximum(start - reach, low), np.minimum(start + reach, high)
-    return polish(value, start, low, high, tuning.ANSWER_STEPS)[0]
+    steps = tuning.ANSWER_STEPS
+    return polish(value, start, low, high, steps, belief.most_slopes(steps))[0]
 
 
 def _under_law(
     belief: Belief, best: FloatArray, reach: FloatArray, region: Region, draws: FloatArray | None
 ) -> FloatArray:
     """Under a law that is not Gaussian: the least mean over its draws, near the Gaussian's best."""
-    if draws is None:
+    if draws is None or isinstance(belief, RiskBelief):  # a risk is of these draws already
         return best
     rng = np.random.default_rng(best.size)
     near = best + reach * rng.uniform(-1, 1, (tuning.LAW_ANSWERS, best.size))

@@ -78,6 +78,10 @@ class Belief:
             under_way = self.believed.slopes(theta)
             f = f._replace(sd=under_way.sd, sd_slope=under_way.sd_slope)
         f = f._replace(sd=doubt * f.sd, sd_slope=doubt * f.sd_slope)
+        return self._with_failures(f, theta)
+
+    def _with_failures(self, f: Slopes, theta: FloatArray) -> Slopes:
+        """What failures add to mean and standard deviation where evaluations succeed."""
         if self.failures is None:
             return f
         p = self.failures.slopes(theta)
@@ -89,6 +93,10 @@ class Belief:
             (1 - share) * f.mean_slope + (self.price - f.mean) * rise,
             (1 - share) * f.sd_slope - f.sd * rise,
         )
+
+    def most_slopes(self, steps: int) -> int:
+        """Evaluations of `slopes` that so many steps of L-BFGS may take: as good as no limit."""
+        return tuning.MOST_SLOPES
 
     def believing(self, theta: FloatArray, unknown: FloatArray | None) -> Belief:
         """As if evaluations under way at theta (m, d) had the values that are expected.

@@ -191,6 +191,44 @@ class Kernel:
             slope += weighed @ feature_slopes(theta)
         return k, slope
 
+    def weighed(
+        self, points: FloatArray, w: FloatArray, rows: Cloud
+    ) -> tuple[FloatArray, FloatArray]:
+        """Covariance of the sum of f at points (s, d), with weights w (s,), with the rows (n,).
+
+        And its slope (n, d) as all points move alike.
+        """
+        k, slope = np.zeros(len(rows)), np.zeros((len(rows), points.shape[1]))
+        for index, part in rows.parts:
+            for g, weight in zip(self.shape.nodes, self.shape.weights, strict=True):
+                scale = g * self.lengths**2
+                if part.each:
+                    each = Pairs(scale, Cloud(points), part)
+                    value = (weight * w)[:, None] * each.value
+                    slope[index] -= np.einsum("sn,snd->nd", value, each.solved)
+                else:
+                    white = Whitening(scale, part.cov)
+                    r2 = cdist(white(points), white(part.points), "sqeuclidean")
+                    factor = weight * math.exp(white.log_factor)
+                    value = (factor * w)[:, None] * np.exp(-0.5 * r2)
+                    apart = value.T @ points - value.sum(axis=0)[:, None] * part.points
+                    slope[index] -= white.solve(apart)
+                k[index] += value.sum(axis=0)
+        if self.shape.quadratic:
+            weighed = rows.features * self.amplitudes()
+            k += weighed @ (w @ Cloud(points).features)
+            slope += weighed @ summed_slopes(points, w)
+        return k, slope
+
+    def weighed_own(self, points: FloatArray, w: FloatArray) -> tuple[float, FloatArray]:
+        """Prior variance of the sum of f at points (s, d), with weights w, and its slope (d,)."""
+        cloud = Cloud(points)
+        value = float(w @ self.covariance(cloud, cloud) @ w)
+        if not self.shape.quadratic:
+            return value, np.zeros(points.shape[1])
+        phi = w @ cloud.features
+        return value, 2 * (phi * self.amplitudes()) @ summed_slopes(points, w)
+
     def quadratic(self, a: Cloud, b: Cloud) -> FloatArray:
         """The quadratic part, (m, n)."""
         if not self.shape.quadratic:
@@ -341,6 +379,13 @@ def feature_slopes(theta: FloatArray) -> FloatArray:
     products[np.arange(i.size), i] = z[j]
     products[np.arange(i.size), j] = z[i]
     return np.concatenate([np.eye(z.size), math.sqrt(2) * np.diag(z), products]) / BOX_STD
+
+
+def summed_slopes(points: FloatArray, w: FloatArray) -> FloatArray:
+    """The sum of `feature_slopes` at points (s, d) with weights w (s,); they are affine, (p, d)."""
+    middle = np.full(points.shape[1], 0.5)
+    still = feature_slopes(middle)
+    return float(w.sum()) * still + feature_slopes(middle + w @ (points - middle)) - still
 
 
 def squared_features(a: Cloud) -> tuple[FloatArray, FloatArray]:

@@ -10,10 +10,13 @@ from phenes._validate import BoolArray, FloatArray, IntArray
 from phenes.gp import tuning
 from phenes.gp.belief import Belief
 from phenes.gp.coverage import covering
+from phenes.gp.draws import gaussian_offsets
 from phenes.gp.fit import Fitted, choose, refine
 from phenes.gp.kernel import Cloud, matern
 from phenes.gp.likelihood import prior
 from phenes.gp.posterior import Posterior
+from phenes.gp.risk_belief import RiskBelief, price_of
+from phenes.risk import Risk
 
 
 class Rows:
@@ -91,6 +94,19 @@ class Model:
         self._placed = False  # whether failures depend on x
         self._next_choice = self._next_follow = tuning.LEAST_ROWS
         self._belief: Belief | None = None
+        self.risk: Risk | None = None  # None: E f
+        self._offsets = np.empty((0, dim))
+
+    def at_risk(self, risk: Risk | None, draws: FloatArray | None) -> None:
+        """From now on believe in a risk; draws (s, d) of x - theta if the law is no Gaussian."""
+        self.risk, self._belief = risk, None
+        if risk is None:
+            return
+        most = tuning.RISK_DRAWS
+        if draws is None:
+            self._offsets = gaussian_offsets(self.noise, self.bias, most)
+        else:
+            self._offsets = draws[:: max(len(draws) // most, 1)][:most]
 
     def add(self, theta: FloatArray, x: FloatArray, f: FloatArray, measured: BoolArray) -> None:
         """Take in rows, and let the kernel follow when it is due.
@@ -154,9 +170,15 @@ class Model:
     def belief(self) -> Belief:
         """What is believed of E f, failures included."""
         if self._belief is None:
-            price = float(np.nanmax(self.rows.f))
-            self._belief = Belief(self.values(), self._failures(), price)
+            self._belief = self._believed()
         return self._belief
+
+    def _believed(self) -> Belief:
+        values, failures = self.values(), self._failures()
+        if self.risk is None:
+            return Belief(values, failures, float(np.nanmax(self.rows.f)))
+        price = price_of(self.risk, self.rows.f[self.rows.worked])
+        return RiskBelief(values, failures, price, self.risk, self._offsets)
 
     def _failures(self) -> Posterior | None:
         """The posterior of the labels of failures."""

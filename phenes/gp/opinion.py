@@ -20,6 +20,7 @@ from phenes.gp.coverage import covering, enough_rows
 from phenes.gp.model import Model
 from phenes.gp.region import Region
 from phenes.gp.surrogate import Surrogate
+from phenes.risk import Risk
 
 
 class Opinion(NamedTuple):
@@ -47,6 +48,7 @@ def second_opinion(
     draws: Draws,
     wanted: tuple[Requirement, ...] = (),
     c: FloatArray | None = None,
+    risk: Risk | None = None,
 ) -> Opinion | None:
     """The least E f near the rows by a Gaussian process of them.
 
@@ -68,6 +70,8 @@ def second_opinion(
         What is wanted of constraints, which the answer has to meet.
     c : ndarray, shape (n, J), optional
         The constraints at x.
+    risk : Risk, optional
+        What is minimised in place of E f.
 
     Returns
     -------
@@ -85,6 +89,7 @@ def second_opinion(
         found = draws(region.to_theta(u))
         return None if found is None else found / region.width
 
+    model.at_risk(risk, drawn(region.inside(region.to_u(answer))))
     limits = None
     if c is not None:
         limits = Limits(wanted, c.shape[1], model.noise, model.bias)

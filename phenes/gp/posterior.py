@@ -157,6 +157,41 @@ class Posterior:
         k = self.kernel.covariance(Cloud(cloud), self.rows)
         return (self.mean + k @ self.dual).reshape(len(theta), len(draws)).mean(axis=1)
 
+    def functional(self, points: FloatArray, w: FloatArray) -> float:
+        """Standard deviation of the sum of f at exact points (s, d) with weights w (s,)."""
+        used = w != 0
+        k = w[used] @ self.kernel.covariance(Cloud(points[used]), self.rows)
+        own = self.kernel.weighed_own(points[used], w[used])[0]
+        return float(self.functionals(k[None], w[None], np.array([own]))[0])
+
+    def functionals(self, k: FloatArray, w: FloatArray, own: FloatArray) -> FloatArray:
+        """Standard deviations (m,) of sums of f, with weights w (m, s).
+
+        k (m, n): their covariances with the rows. own (m,): their variances before any value.
+        """
+        half = solve_triangular(self._factor, k.T, lower=True, check_finite=False)
+        lack = w.sum(axis=1) - k @ self._ones
+        variance = own - np.sum(half**2, axis=0) + lack**2 / self._information
+        return np.sqrt(self.variance * np.maximum(variance, 0.0))
+
+    def functional_slopes(
+        self, points: FloatArray, w: FloatArray
+    ) -> tuple[float, FloatArray, FloatArray]:
+        """`functional`, its slope (d,) as all points move alike, and that of k (n, d)."""
+        k, dk = self.kernel.weighed(points, w, self.rows)
+        solved = cho_solve((self._factor, True), k, check_finite=False)
+        lack = float(w.sum()) - float(k @ self._ones)
+        own, rise = self.kernel.weighed_own(points, w)
+        variance = own - float(k @ solved) + lack**2 / self._information
+        rise = rise - 2 * solved @ dk - 2 * lack / self._information * (self._ones @ dk)
+        sd = math.sqrt(max(self.variance * variance, tuning.TINY))
+        return sd, self.variance * rise / (2 * sd), dk
+
+    def responses(self, k: FloatArray) -> FloatArray:
+        """`weights` of many predictions, (m, n), where the covariance with the rows is k (m, n)."""
+        solved = cho_solve((self._factor, True), k.T, check_finite=False).T
+        return solved + np.outer(1 - k @ self._ones, self._ones) / self._information
+
     def leave_one_out(self) -> tuple[FloatArray, FloatArray]:
         """f less what all other rows predict of it, and the error that they expect, (n,) each."""
         inverse = cho_solve((self._factor, True), np.eye(len(self.rows)), check_finite=False)

@@ -23,6 +23,7 @@ from phenes.gp.fit import Fitted
 from phenes.gp.model import Model
 from phenes.gp.region import make_region
 from phenes.gp.surrogate import Surrogate
+from phenes.risk import Risk
 from phenes.space import Lattice
 
 FLAT = "model: all values are equal, so points are spread until some differ"
@@ -79,6 +80,8 @@ class BayesianSearch:
         Evaluations that there will be: with few of them, fewer are spread first.
     wanted : Wanted, optional
         What is wanted of the constraints that are told with the values.
+    risk : Risk, optional
+        What is minimised in place of E f(x).
 
     Examples
     --------
@@ -110,6 +113,7 @@ class BayesianSearch:
         draws: Callable[[FloatArray], FloatArray | None] = _gaussian,
         budget: int | None = None,
         wanted: Wanted | None = None,
+        risk: Risk | None = None,
     ) -> None:
         dim = x0.size
         self._lower = np.full(dim, -np.inf) if lower is None else lower
@@ -119,12 +123,13 @@ class BayesianSearch:
         self._region = make_region(self.x0, sigma0, self._lower, self._upper, lattice)
         shift = np.zeros(dim) if bias is None else bias / self._region.width
         self._model = Model(dim, self._region.covariance(cov), shift)
-        self._draws = draws
+        self._draws, self._risk = draws, risk
         self._design = design_size(dim, budget)
         self._seed = seed
         self._sobol = _sobol(dim, np.random.default_rng([seed, 1]))
         self._pending = np.empty((0, dim))
         self._answer: FloatArray | None = None
+        self._centre = self._region.to_u(self.x0)  # the last answer: where the law of x is taken
         self._events: dict[str, int] = {}
         self._shape = ""
         self._surrogate: tuple[Fitted, Surrogate] | None = None
@@ -430,11 +435,14 @@ class BayesianSearch:
                 found = self._draws(self._region.to_theta(u))
                 return None if found is None else found / self._region.width
 
+            if self._risk is not None:
+                self._model.at_risk(self._risk, draws(self._centre))
             if self._limits is not None and self._limits.ready:
                 self._answer = best_within(self._model, self._limits, self._region)
             else:
                 self._answer = best_known(self._model, self._region, draws)
             self._region = self._region.around(self._answer)
+            self._centre = self._answer
         return self._answer
 
     @property

@@ -13,6 +13,7 @@ from phenes.gp.fit import Fitted
 from phenes.gp.kernel import Cloud
 from phenes.gp.posterior import Posterior
 from phenes.gp.region import Region
+from phenes.risk import Reference, Risk
 
 
 class LeftOut(NamedTuple):
@@ -106,6 +107,57 @@ class Surrogate:
         there = posterior.kernel.covariance(Cloud(region.to_u(others)), posterior.rows)
         elsewhere = posterior.predicted(there)
         return LeftOut(values, rest, error, doubt * expected, scatter, elsewhere)
+
+    @one_thread
+    def of_risk(
+        self,
+        points: FloatArray,
+        f: FloatArray,
+        draws: FloatArray,
+        risk: Risk,
+        others: FloatArray,
+    ) -> tuple[LeftOut, Reference]:
+        """What each row says of a risk of f(x), linearised where the model has it.
+
+        With g the linearisation, each row gives the mean of g over the draws by the model without
+        the row, plus what g of that model misses at the row. The model of all rows is as uncertain
+        of the risk as of the sum of f over the draws with the derivatives of the risk.
+
+        Parameters
+        ----------
+        points : ndarray, shape (n, d)
+            Realised x.
+        f : ndarray, shape (n,)
+            Values there.
+        draws : ndarray, shape (s, d)
+            Draws of x.
+        risk : Risk
+            Of values as minimised.
+        others : ndarray, shape (m, d)
+            Realised x that the model does not learn from.
+
+        Returns
+        -------
+        tuple of LeftOut and Reference
+            What it would say of E g(f), and g.
+        """
+        posterior = self._posterior(self._region.to_u(points), f)
+        at = self._region.to_u(draws)
+        k = posterior.kernel.covariance(Cloud(at), posterior.rows)
+        expected = posterior.predicted(k)
+        reference = risk.reference(expected, smooth=False)
+        g = reference.values
+        rest, own = posterior.leave_one_out()
+        without = g(expected[:, None] - posterior.responses(k) * rest).mean(axis=0)
+        missed = g(f) - g(f - rest)
+        doubt = float(np.mean(posterior.doubt_of(Cloud(at))))
+        slopes = risk.tangent(expected)[1]
+        error = doubt * posterior.functional(at, slopes)
+        alone = doubt * own * slopes.max() * len(slopes)
+        there = posterior.kernel.covariance(Cloud(self._region.to_u(others)), posterior.rows)
+        elsewhere = posterior.predicted(there)
+        scatter = float(np.std(g(expected)))
+        return LeftOut(without + missed, missed, error, alone, scatter, elsewhere), reference
 
     def _posterior(self, u: FloatArray, f: FloatArray) -> Posterior:
         """The posterior of these values; the same as for another theta a moment ago, as a rule."""

@@ -106,6 +106,15 @@ ALL_COORDINATES, SOME_COORDINATES = 4, 3
 # Whole numbers and options that change in a local candidate, on average. [guard]
 JUMPS = 1.0
 
+# Draws of the law of x by which a risk is averaged over the model; less where that would take more
+# covariances than these, but so many at least. [guard]
+RISK_DRAWS, LEAST_RISK_DRAWS = 128, 16
+RISK_ENTRIES = 2_000_000
+# Evaluations of slopes, for each step of L-BFGS; of E f at most so many in all. [guard]
+RISK_SLOPES, MOST_SLOPES = 1.5, 15_000
+# Candidates that are compared by all draws. [guard]
+SHORT_LIST = 24
+
 # --- search ---
 
 # Rows of the space-filling design for each coordinate, and one more: the first up to this budget,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 from phenes.optimizer.evaluations import Row
 from phenes.optimizer.optimizer import Optimizer
 from phenes.optimizer.result import Result
+from phenes.risk import mean
 
 if TYPE_CHECKING:
     from phenes.optimizer.options import Callback
@@ -67,10 +68,12 @@ def _bar(wanted: bool, opt: Optimizer) -> Generator[Callable[[Optimizer], None]]
     with Progress(*columns) as bar:
         task = bar.add_task("", total=opt.budget)
 
+        what = "E f" if opt.objective == mean() else str(opt.objective)
+
         def show(opt: Optimizer) -> None:
             fun, se = opt.estimate
             bar.update(
-                task, completed=opt.nfev, description=f"E f = {fun:.5g} ± {se:.1g}  {opt.phase}"
+                task, completed=opt.nfev, description=f"{what} = {fun:.5g} ± {se:.1g}  {opt.phase}"
             )
 
         yield show

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from phenes import _validate
+from phenes import _validate, risk
 from phenes._validate import FloatArray
 from phenes.constraints.wanted import from_described
 from phenes.optimizer import noise_data, saved
@@ -45,6 +45,7 @@ class Settings(NamedTuple):
     seed: int
     space: dict[str, Any] | None = None
     constraints: dict[str, Any] | None = None
+    objective: dict[str, Any] | None = None  # None: the mean
 
     def plain(self) -> dict[str, Any]:
         """As JSON has them; files of runs without constraints are as they always were."""
@@ -303,6 +304,7 @@ def _options(path: Path, settings: dict[str, Any], noise: Any) -> dict[str, Any]
         for name in ("batch", "popsize"):
             if options[name] is not None and options[name] > LARGEST_BATCH:
                 raise ValueError(f"{name} is {_validate.quote(options[name])}")
+        options["objective"] = risk.from_described(settings.get("objective"))
         start, width = (from_plain(name, settings[name], 1) for name in ("x0", "sigma0"))
         options["constraints"] = from_described(settings.get("constraints"))
     except Exception as error:

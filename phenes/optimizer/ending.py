@@ -26,17 +26,23 @@ class Progress:
 
 
 class Wishes(NamedTuple):
-    """What the user asked for. sign: -1 to maximise. whole: populations are batches of a lab."""
+    """What the user asked for. whole: populations are batches of a lab.
+
+    sign, shift: shift + sign v is the target if v is it as minimised; sign is -1 to maximise.
+    """
 
     target: float | None
     sign: float
     verify: int | None
     popsize: int | None
     whole: bool = False
+    shift: float = 0.0
 
     def reached(self, fun: float, se: float) -> bool:
         """Whether E f = fun ± se, as minimised, passes the target with confidence."""
-        return self.target is not None and fun + CONFIDENCE * se <= self.sign * self.target
+        if self.target is None:
+            return False
+        return fun + CONFIDENCE * se <= self.sign * (self.target - self.shift)
 
 
 class Ending:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
@@ -12,8 +11,10 @@ from phenes.adaptive import Adaptive
 from phenes.adaptive.restarts import default_popsize
 from phenes.constraints import Wanted
 from phenes.evidence.control import Surrogate
+from phenes.optimizer.merit import Merit
 from phenes.optimizer.noise_state import NoiseState
 from phenes.optimizer.setup import Setup
+from phenes.risk import mean
 
 AUTO, GP, RELAY, ADAPTIVE = "auto", "gp", "relay", "adaptive"
 ENGINES = (AUTO, GP, RELAY, ADAPTIVE)
@@ -109,6 +110,7 @@ class Search(Protocol):
         """What was intended, realised (unmeasured coordinates at their expectation), and f.
 
         f (n,), or (n, 1 + J) with the constraints after the value.
+        f is what users tell, as minimised; a search makes a merit of it by itself, if it has one.
         """
         ...
 
@@ -198,9 +200,10 @@ def make_search(
     seed: int,
     budget: int,
     wanted: Wanted | None = None,
-    merit: Callable[[FloatArray], FloatArray] | None = None,
+    merit: Merit | None = None,
 ) -> Search:
     """The search of a run."""
+    merit = Merit(mean()) if merit is None else merit
     if engine == ADAPTIVE:
         return _strategy(setup, noise, popsize, seed, merit)
     from phenes.gp import BayesianSearch
@@ -222,6 +225,7 @@ def make_search(
         draws=draws,
         budget=budget,
         wanted=wanted,
+        risk=merit.functional,
     )
     if engine == GP:
         return process
@@ -231,14 +235,11 @@ def make_search(
 
 
 def _strategy(
-    setup: Setup,
-    noise: NoiseState,
-    popsize: int | None,
-    seed: int,
-    merit: Callable[[FloatArray], FloatArray] | None,
+    setup: Setup, noise: NoiseState, popsize: int | None, seed: int, merit: Merit
 ) -> Search:
     """The evolution strategy, of numbers or of a lattice."""
     known, rng = noise.known, np.random.default_rng([seed, 0])
+    values = None if merit.plain else merit.values
     if setup.lattice is not None:
         from phenes.adaptive.mixed import Mixed
 
@@ -252,7 +253,7 @@ def _strategy(
             bias=known.bias,
             lower=setup.lower,
             upper=setup.upper,
-            merit=merit,
+            merit=values,
         )
     return Adaptive(
         setup.x0,
@@ -263,5 +264,5 @@ def _strategy(
         bias=known.bias,
         lower=setup.lower,
         upper=setup.upper,
-        merit=merit,
+        merit=values,
     )

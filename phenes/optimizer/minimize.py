@@ -22,6 +22,7 @@ from phenes.optimizer.loops import generational, steady_state
 from phenes.optimizer.optimizer import Optimizer
 from phenes.optimizer.result import Result
 from phenes.optimizer.workers import make_workers
+from phenes.risk import mean
 from phenes.space import Space
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ def _solve(
     budget: int | None = None,
     target: float | None = None,
     popsize: int | None = None,
+    objective: Any = None,
     verify: int | None = None,
     engine: str = "auto",
     constraints: Wanted | None = None,
@@ -76,6 +78,7 @@ def _solve(
         budget=budget,
         target=target,
         maximize=maximize,
+        objective=objective,
         verify=verify,
         engine=engine,
         constraints=constraints,
@@ -108,6 +111,8 @@ def _solve(
     )
     if engine != AUTO:
         settings["engine"] = engine
+    if opt.objective != mean():
+        settings["objective"] = opt.objective.described()
     try:
         _check_combination(opt, evaluate, where.asynchronous)
         if where.asynchronous:
@@ -196,6 +201,9 @@ def minimize(*args: Any, **options: Any) -> Result:
         Stop when E f is below it by two standard errors.
     popsize : int, optional
         Evaluations of a generation, at least 2; by default 4 + 3 ln d, and more in some restarts.
+    objective : Risk, optional
+        What is minimised over theta in place of E f: a quantile, a tail, a probability or a spread
+        of f(x), such as `phenes.risk.cvar(0.9)`.
     verify : int, optional
         Evaluations of the budget that are kept for the end, to verify the answer by fresh draws: by
         default a tenth, 0 for none.
@@ -298,6 +306,9 @@ def maximize(*args: Any, **options: Any) -> Result:
         Stop when E f is above it by two standard errors.
     popsize : int, optional
         Evaluations of a generation, at least 2; by default 4 + 3 ln d, and more in some restarts.
+    objective : Risk, optional
+        What is maximised over theta in place of E f: a quantile, a tail, a probability or a spread
+        of f(x), such as `phenes.risk.cvar(0.9)`; here of the low tail, the bad one.
     verify : int, optional
         Evaluations of the budget that are kept for the end, to verify the answer by fresh draws: by
         default a tenth, 0 for none.

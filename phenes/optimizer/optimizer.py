@@ -31,6 +31,7 @@ from phenes.optimizer.engines import (
 from phenes.optimizer.held import table
 from phenes.optimizer.history import History
 from phenes.optimizer.journal import Journal
+from phenes.optimizer.merit import Merit
 from phenes.optimizer.named_result import name_result
 from phenes.optimizer.noise_fit import Learnt
 from phenes.optimizer.noise_model import Moments, NoiseModel
@@ -42,6 +43,7 @@ from phenes.optimizer.shown import Shown
 from phenes.optimizer.slices import View, draw
 from phenes.optimizer.trust import ANSWER, Trust
 from phenes.optimizer.verdict import Facts, answer
+from phenes.risk import as_risk, mean
 
 if TYPE_CHECKING:
     from phenes.constraints import Constraints, Wanted
@@ -95,6 +97,9 @@ class Optimizer(Campaign):
         `stop` says so when E f is below it (above it to maximise) by two standard errors.
     maximize : bool, optional
         Maximise instead.
+    objective : Risk, optional
+        What is minimised over theta in place of E f: a quantile, a tail, a probability or a spread
+        of f(x), such as `phenes.risk.cvar(0.9)`. To maximise, of the other tail.
     verify : int, optional
         Evaluations of the budget that are kept to verify the answer by fresh draws: by default a
         tenth, 0 for none.
@@ -118,6 +123,8 @@ class Optimizer(Campaign):
         Number of coordinates d.
     seed, target
         As given.
+    objective : Risk
+        What is minimised over theta.
     space : Space or None
         The named parameters, if there are any.
     engine : str
@@ -158,6 +165,7 @@ class Optimizer(Campaign):
         budget: int | None = None,
         target: float | None = None,
         maximize: bool = False,
+        objective: Any = None,
         verify: int | None = None,
         engine: str = "auto",
         constraints: Wanted | None = None,
@@ -170,13 +178,15 @@ class Optimizer(Campaign):
         self.seed = _validate.count("seed", seed, 0)
         self.target = None if target is None else _validate.number("target", target)
         self._sign = -1.0 if _validate.flag("maximize", maximize) else 1.0
+        self.objective = as_risk(objective)
+        self._shift, self._slope = self.objective.shown(self._sign)  # to values that users see
         self._batch, self._requested = _validate.batch(batch, popsize)
         self._progress = Progress(_validate.budget(budget, self.dim))
         reserved = _validate.verify(verify, self._progress.budget)
         self._noise = NoiseState(self._setup.noise, self._setup.x0)
         self.learns = self._noise.learns
         at_once, whole = self._batch or self._requested, self._batch is not None
-        self._wishes = Wishes(self.target, self._sign, reserved, at_once, whole)
+        self._wishes = Wishes(self.target, self._slope, reserved, at_once, whole, self._shift)
         self._words = _validate.choice("engine", engine, ENGINES)
         self.wanted = wanted(constraints)
         self._settings = Settings(
@@ -194,6 +204,7 @@ class Optimizer(Campaign):
             self.seed,
             None if self.space is None else self.space.described(),
             None if self.wanted is None else self.wanted.described(),
+            None if self.objective == mean() else self.objective.described(),
         )
         self._begin()
         self._history = History()
@@ -210,6 +221,7 @@ class Optimizer(Campaign):
         self.engine = choose_engine(self._words, self._setup, self.budget)
         generation = population(self._batch, self._requested, self.dim)
         self._penalty = None if self.wanted is None else Penalty(self.wanted)
+        self._merit = Merit(self.objective.minimised(self._sign), self._penalty)
         self._search: Search = make_search(
             self.engine,
             self._setup,
@@ -218,7 +230,7 @@ class Optimizer(Campaign):
             self.seed,
             self.budget,
             self.wanted,
-            None if self._penalty is None else self._penalty.merit,
+            self._merit,
         )
         self._trust = Trust(
             self._search.x0,
@@ -230,6 +242,7 @@ class Optimizer(Campaign):
             self._surrogate,
             self._better_than,
             lambda theta: self._search.predict(theta),
+            self._merit,
         )
         self._trust.limits = None if self.wanted is None else Limits(self.wanted)
         self._ending = Ending(self._search, self._trust, self._progress, self._wishes)
@@ -575,9 +588,9 @@ class Optimizer(Campaign):
         trust = self._trust
         if trust.places or (trust.exact and trust.best >= 0):
             known = trust.recommend(self._search.mean).estimate
-            return self._sign * known.fun, known.se
+            return self._shift + self._slope * known.fun, known.se
         fun, se = self._estimate()
-        return self._sign * fun, se
+        return self._shift + self._slope * fun, se
 
     @property
     def phase(self) -> str:
@@ -625,9 +638,12 @@ class Optimizer(Campaign):
             noise_text=self._noise.described(),
             noise_cov=self._trust.law(claim.estimate.theta).cov,
             held=self._held_at_answer(),
+            objective=self.objective,
         )
         found = answer(facts)
         found = found if self._sign > 0 else found.negated()
+        if (self._shift, self._slope) != (0.0, self._sign):
+            found = found.placed(self._shift, self._slope)
         return found if self.space is None else name_result(found, self.space)
 
     def _held_at_answer(self) -> Constraints | None:
@@ -688,7 +704,7 @@ class Optimizer(Campaign):
                 self._search.predict,
                 self.engine == GP,
                 self._sign,
-                f"E f(x): {shown.value}; evaluations: {shown.used}",
+                f"{shown.what}: {shown.value}; evaluations: {shown.used}",
             ),
             names,
             value,
@@ -707,6 +723,7 @@ class Optimizer(Campaign):
             self._journal.pending,
             ", ".join(self.stop()),
             None if self.space is None else self.mean,
+            self.objective.label(self._sign),
         )
 
     def __repr__(self) -> str:
@@ -775,6 +792,8 @@ class Optimizer(Campaign):
         if changed:
             known, unmeasured = self._noise.known, self._noise.unmeasured_variances(theta)
             self._search.update_noise(known.cov, known.bias, unmeasured)
+        if self._merit.update(self._trust.seen, self._trust.law(self._search.mean)):
+            self._search.revalue()
         self._trust.noiseless = self._noise.noiseless
         self._trust.control = self.warning is None and self._noise.one_pattern
         self._trust.opinions = offers_opinions(self.engine, self._setup) and self._noise.complete

@@ -14,6 +14,7 @@ from phenes._validate import FloatArray
 from phenes.constraints import Constraints
 from phenes.evidence.evaluations import Evaluations
 from phenes.optimizer import named_result
+from phenes.risk import Risk, mean
 
 if TYPE_CHECKING:
     from phenes.space import Point, Space
@@ -152,6 +153,8 @@ class Result:
         What fresh draws at x show of each constraint by name, and of all together
         (`result.constraints.all`): how often it holds, the one-sided 95 % bound, on how many
         draws that rests, and whether it is met, confirmed and binding.
+    objective : Risk
+        What was minimised over theta: what this page says of E f is said of it.
     """
 
     # Any: a vector, or in a space a Point
@@ -180,6 +183,8 @@ class Result:
     space: Space | None = field(default=None, repr=False)
     constraints: Constraints | None = field(default=None, repr=False)
     noise_cov: FloatArray = field(default_factory=lambda: np.empty(0), repr=False)
+    objective: Risk = field(default_factory=mean, repr=False)
+    sign: float = field(default=1.0, repr=False)  # -1 if f was maximised
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -187,7 +192,8 @@ class Result:
 
         Two standard errors, which are enough however few evaluations there were.
         """
-        return self.fun - 2 * self.fun_se, self.fun + 2 * self.fun_se
+        low, high = self.objective.ends
+        return max(self.fun - 2 * self.fun_se, low), min(self.fun + 2 * self.fun_se, high)
 
     def __getitem__(self, name: str) -> Any:
         if name not in self.keys():
@@ -220,6 +226,7 @@ class Result:
         }
         return replace(
             self,
+            sign=-self.sign,
             fun=0.0 - self.fun,
             history=history,
             best=None if self.best is None else self.best._replace(fun=0.0 - self.best.fun),
@@ -230,11 +237,44 @@ class Result:
             candidates=tuple(each._replace(fun=0.0 - each.fun) for each in self.candidates),
         )
 
+    def placed(self, shift: float, slope: float) -> Result:
+        """The result for an objective that users see at other values than those minimised.
+
+        Parameters
+        ----------
+        shift, slope : float
+            Where a value as minimised lies.
+
+        Returns
+        -------
+        Result
+            With the objective wherever it stands; values of f are left as they are.
+        """
+        kept, factor = 0.0 + shift, slope * self.sign  # `negated` has turned the sign already
+        history = {
+            name: kept + factor * value if name == "fun" else value
+            for name, value in self.history.items()
+        }
+        return replace(
+            self,
+            fun=kept + factor * self.fun,
+            history=history,
+            candidates=tuple(
+                each._replace(fun=kept + factor * each.fun) for each in self.candidates
+            ),
+        )
+
+    @property
+    def what(self) -> str:
+        """What `fun` is, such as "E f(x)" or "CVaR 90 % of f(x)"."""
+        return self.objective.label(self.sign)
+
     def __str__(self) -> str:
+        width = max(8, len(self.what))
         rows = [
-            ("x", self._place().replace("\n", "\n" + " " * 10)),
-            ("E f(x)", f"{self.fun:.6g} ± {self.fun_se:.2g}{self._basis()}"),
-            ("limits", self._held().replace("\n", "\n" + " " * 10)),
+            ("x", self._place().replace("\n", "\n" + " " * (width + 2))),
+            (self.what, f"{self.fun:.6g} ± {self.fun_se:.2g}{self._basis()}"),
+            ("limits", self._held().replace("\n", "\n" + " " * (width + 2))),
             ("failing", self._failures()),
             ("best f", self._luck()),
             ("nfev", f"{self.nfev}" + (f", {self.failed} without a value" if self.failed else "")),
@@ -243,7 +283,7 @@ class Result:
             ("noise", self.noise),
             ("errors", "; ".join(self.errors)),
         ]
-        return "\n".join(f"{name:>8}  {value}" for name, value in rows if value)
+        return "\n".join(f"{name:>{width}}  {value}" for name, value in rows if value)
 
     def _place(self) -> str:
         """x as text, or the table of its parameters."""
@@ -316,8 +356,8 @@ class Result:
     def _repr_html_(self) -> str:
         """For notebooks: the answer, why the run ended, and theta (first and last of many)."""
         head = (
-            f"<b>E f(x) = {self.fun:.6g} ± {self.fun_se:.2g}</b>{self._basis()}; {self.nfev:,}"
-            " evaluations in all"
+            f"<b>{html.escape(self.what)} = {self.fun:.6g} ± {self.fun_se:.2g}</b>{self._basis()};"
+            f" {self.nfev:,} evaluations in all"
         )
         notes = [
             self.message if self.success else f"not a success: {self.message}",

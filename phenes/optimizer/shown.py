@@ -37,6 +37,7 @@ class Shown(NamedTuple):
     pending: FloatArray
     why: str
     named: Point | None = None  # the answer by name, in a space
+    what: str = "E f(x)"  # what is minimised
 
     @property
     def used(self) -> str:
@@ -50,7 +51,7 @@ class Shown(NamedTuple):
 
     @property
     def value(self) -> str:
-        """E f at the answer."""
+        """What is minimised, at the answer."""
         if not np.isfinite(self.fun):
             return "not known yet"
         return f"{self.fun + 0.0:.6g} ± {self.fun_se:.2g}"
@@ -66,7 +67,7 @@ class Shown(NamedTuple):
         return [
             ("evaluations", self.used),
             ("asks", f"{asks}, {self.phase}; {self.batch} at once"),
-            ("E f(x)", self.value),
+            (self.what, self.value),
             ("stop", self.why),
         ]
 
@@ -76,13 +77,16 @@ class Shown(NamedTuple):
         if self.named is None:
             x = np.array2string(self.answer, precision=5, threshold=12, max_line_width=100)
         first, *others = self.rows()
-        rows = [first, ("x now", x.replace("\n", "\n" + " " * 13)), *others]
-        return "\n".join(f"{name:>11}  {value}" for name, value in rows if value)
+        width = max(11, len(self.what))
+        rows = [first, ("x now", x.replace("\n", "\n" + " " * (width + 2))), *others]
+        return "\n".join(f"{name:>{width}}  {value}" for name, value in rows if value)
 
     def html(self) -> str:
         """For notebooks: the same, with a table of the answer and of what is under way."""
         said = "<br>".join(
-            f"<b>{name}</b> {html.escape(value)}" for name, value in self.rows() if value
+            f"<b>{html.escape(name)}</b> {html.escape(value)}"
+            for name, value in self.rows()
+            if value
         )
         if self.named is not None:
             cells = "".join(

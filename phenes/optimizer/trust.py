@@ -31,6 +31,8 @@ from phenes.evidence.verification import (
     decide,
     surely_beats,
 )
+from phenes.optimizer.merit import Merit
+from phenes.risk import mean
 
 SHARE = 0.1  # share of the budget that is reserved for the verification
 LEAST_RESERVE, MOST_RESERVE = 8, 1000  # evaluations
@@ -78,6 +80,7 @@ class Trust:
     noise, [d]. model(): E f at the mean of the search and its error, by its own model. surrogate():
     that model, if it explains values anywhere. better(theta): what the search proposes instead.
     predict(theta): E f at rows [n, d] by the model of the search, and its error.
+    merit: what is minimised in place of E f.
     """
 
     def __init__(
@@ -91,11 +94,14 @@ class Trust:
         surrogate: Callable[[], Surrogate | None],
         better: Callable[[FloatArray], FloatArray | None],
         predict: Callable[[FloatArray], tuple[FloatArray, FloatArray]],
+        merit: Merit | None = None,
     ):
         self.x0, self.noiseless, self.early = x0, noiseless, early
         self.seen = Observations(x0.size)
         self.law_of, self.scale, self.model = law_of, scale, model
         self._surrogate, self._better, self._predict = surrogate, better, predict
+        self._merit = Merit(mean()) if merit is None else merit
+        self._risk = self._merit.functional
         self.modelled = x0  # what `model` was of when the verification began
         self.opinions = False  # may a model of the rows be asked for another answer?
         self._opinion: Surrogate | None = None
@@ -130,9 +136,9 @@ class Trust:
             return min(wanted, budget - 1)
         if self.exact:
             return min(EXACT_RESERVE, budget // 3)
-        reserve = min(
-            max(LEAST_RESERVE, round(SHARE * budget)), MOST_RESERVE, int(LARGEST_SHARE * budget)
-        )
+        # a tail needs draws that show it, whatever share of the budget that is
+        least = max(LEAST_RESERVE, self._merit.risk.least_draws)
+        reserve = min(max(least, round(SHARE * budget)), MOST_RESERVE, int(LARGEST_SHARE * budget))
         if whole and popsize is not None:
             kept = budget - (budget - reserve) // popsize * popsize
             if kept <= LARGEST_SHARE * budget:
@@ -223,7 +229,7 @@ class Trust:
         law = self.law(theta)
         surrogate = self._surrogate() or self._opinion
         weights = weigh(self.seen, law)
-        return estimate(self.seen, law, self.price, weights, self.control, surrogate)
+        return estimate(self.seen, law, self.price, weights, self.control, surrogate, self._risk)
 
     def begin(
         self,
@@ -338,6 +344,7 @@ class Trust:
             law.cov,
             draws,
             *self._wanted(),
+            self._risk,
         )
         if found is None:
             return mean, []
@@ -382,7 +389,7 @@ class Trust:
             [earlier, thin, inside(self.seen.point[best] - (law.centre - law.theta))]
         )
         own = np.concatenate([np.full(len(earlier) + len(thin), -1), best])
-        bound = rank(self.seen, law, self.price, pool, own)
+        bound = rank(self.seen, law, self.price, pool, own, self._merit.of_values)
         limit = leader.upper if np.isfinite(leader.upper) else np.inf
         chosen: list[FloatArray] = []
         for k in np.argsort(bound, kind="stable"):
@@ -494,7 +501,7 @@ class Trust:
                 return nothing(theta, f.size, f.size)
             return Estimate(
                 theta,
-                float(finite[0]),
+                float(finite[0]) if self._risk is None else self._risk.value(finite[:1]),
                 0.0,
                 0.0,
                 0.0,

@@ -17,8 +17,10 @@ from phenes.evidence.verification import LEAST_DRAWS, MOST_FAILING
 from phenes.optimizer.held import unconfirmed, unmet
 from phenes.optimizer.result import Best, Candidate, Failing, Result
 from phenes.optimizer.trust import Claim
+from phenes.risk import Risk, mean
 
 POPULATIONS = 2  # evaluations below so many populations are no search
+MODEL = "process"  # the control variate that explains f wherever x may be
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 CONTRADICTED = 3.0  # joint standard errors between the model of the search and the draws
 NOTABLE = 0.1  # standard deviations of f at x by which they must differ as well
@@ -56,6 +58,7 @@ class Facts(NamedTuple):
     noise_text: str
     noise_cov: FloatArray
     held: Constraints | None = None
+    objective: Risk = mean()
 
 
 def answer(facts: Facts) -> Result:
@@ -89,6 +92,7 @@ def answer(facts: Facts) -> Result:
         noise=facts.noise_text,
         noise_cov=facts.noise_cov,
         constraints=facts.held,
+        objective=facts.objective,
     )
 
 
@@ -186,6 +190,9 @@ def _doubts(facts: Facts) -> list[str]:
             f"only {known.draws - known.failed} evaluations were made at x: too few for a claim; a"
             " larger budget would help"
         ]
+    thin = _thin_tail(facts)
+    if thin:
+        return [thin]
     if not np.isfinite(known.se):
         return ["the evidence at x is too thin for a standard error; a larger budget would help"]
     if "converged" not in facts.reasons and _has_gone_far(facts) and _still_falling(seen.f):
@@ -194,6 +201,17 @@ def _doubts(facts: Facts) -> list[str]:
             " small; bounds of theta would help"
         ]
     return []
+
+
+def _thin_tail(facts: Facts) -> str:
+    """What is to be said of too few draws for a tail that no model explains."""
+    known, needed = facts.claim.estimate, facts.objective.least_draws
+    if facts.claim.exact or known.control == MODEL or known.draws - known.failed >= needed:
+        return ""
+    return (
+        f"the {facts.objective.label(facts.sign)} needs {needed} or more evaluations at x, and"
+        f" there were {known.draws - known.failed}: a larger budget would help, or verify={needed}"
+    )
 
 
 def _has_gone_far(facts: Facts) -> bool:

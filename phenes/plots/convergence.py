@@ -149,9 +149,9 @@ def _by_name(result: Answer) -> _Drawn:
 
 def _headline(result: Answer) -> str:
     claim = (
-        f"E f(x) = {result.fun + 0.0:.6g} ± {result.fun_se:.2g}"
+        f"{result.what} = {result.fun + 0.0:.6g} ± {result.fun_se:.2g}"
         if np.isfinite(result.fun)
-        else "E f(x) is not known"
+        else f"{result.what} is not known"
     )
     return f"{claim}, {_at_x(result) or 'not verified'}; {result.nfev} in all"
 
@@ -318,7 +318,7 @@ def _value(ax: Axes, history: Mapping[str, np.ndarray], marks: list[_Mark] | Non
             color=COLOURS["PAES"],
             linewidth=2,
             marker=dot,
-            label="model's estimate of E f at the mean",
+            label="model's estimate at the mean",
         )
     for mark in marks:
         sides = np.clip(

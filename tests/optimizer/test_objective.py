@@ -1,0 +1,116 @@
+"""Risks from end to end: |x|^2 under Gaussian noise is a chi-square, with all risks least at 0."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import phenes
+from phenes import risk
+
+NOISE = 0.3
+LAW = stats.chi2(2, scale=NOISE**2)  # of |x|^2 at theta = 0
+TRUTH = {
+    risk.cvar(0.8): LAW.expect(lambda f: f, lb=LAW.ppf(0.8), ub=np.inf) / 0.2,
+    risk.quantile(0.8): LAW.ppf(0.8),
+    risk.mean_plus_std(2.0): LAW.mean() + 2 * LAW.std(),
+    risk.std(): LAW.std(),
+    risk.probability_below(0.2): LAW.cdf(0.2),
+}
+
+
+def square(x):
+    return float(np.sum(x**2))
+
+
+def solve(each, **options):
+    start, width = np.array([0.6, -0.5]), 0.4
+    return phenes.minimize(
+        square, start, width, NOISE, objective=each, **{"budget": 50, "seed": 1, **options}
+    )
+
+
+@pytest.fixture(scope="module")
+def few():
+    """One run of each risk with a Gaussian process."""
+    return {each: solve(each) for each in TRUTH}
+
+
+@pytest.mark.parametrize("each", TRUTH, ids=str)
+def test_the_optimum_is_found_and_the_claim_covers(each, few):
+    result = few[each]
+    assert np.abs(result.x).max() < 0.1
+    low, high = result.interval
+    assert low <= TRUTH[each] * 1.05  # the risk at x is above that at 0, if anything
+    assert high >= TRUTH[each]
+    assert result.objective == each
+    assert each.label() in str(result)
+    assert each.label() in result._repr_html_() or "&lt;" in result._repr_html_()
+
+
+@pytest.mark.parametrize("each", [risk.cvar(0.8), risk.quantile(0.8)], ids=str)
+def test_the_evolution_strategy_finds_it_too(each):
+    result = solve(each, engine="adaptive", budget=1200)
+    assert np.abs(result.x).max() < 0.15
+    assert result.interval[0] < TRUTH[each] * 1.1
+    assert TRUTH[each] < result.interval[1]
+
+
+def test_to_maximise_is_to_minimise_the_contrary_of_the_other_tail(few):
+    for each in (risk.cvar(0.8), risk.std(), risk.probability_below(0.2)):
+        mirrored = risk.probability_below(-0.2) if "below" in str(each) else each
+        found = phenes.maximize(
+            lambda x: -square(x), [0.6, -0.5], 0.4, NOISE, objective=mirrored, budget=50, seed=1
+        )
+        assert np.array_equal(found.x, few[each].x)
+        sign = -1.0 if each == risk.cvar(0.8) else 1.0
+        assert found.fun == sign * few[each].fun
+        assert np.array_equal(found.history["fun"], sign * few[each].history["fun"])
+
+
+def test_the_mean_is_what_is_minimised_otherwise():
+    plain, named = solve(None, budget=30), solve(risk.mean, budget=30)
+    assert np.array_equal(plain.evaluations.theta, named.evaluations.theta)
+    assert str(plain) == str(named)
+    assert "E f(x)" in str(plain)
+
+
+def test_a_tail_gets_the_draws_that_it_needs():
+    """3 / 0.2 = 15 draws show the tail but in 4 % of cases; others get a tenth, at least 8."""
+    opt = phenes.Optimizer(np.zeros(2), 1.0, NOISE, budget=50, objective=risk.cvar(0.8))
+    assert opt._ending.reserve == 15
+    opt = phenes.Optimizer(np.zeros(2), 1.0, NOISE, budget=50)
+    assert opt._ending.reserve == 8
+
+
+def test_a_quantile_without_enough_draws_is_no_success():
+    rng = np.random.default_rng(0)
+    opt = phenes.Optimizer(
+        np.zeros(12), 0.5, NOISE, budget=150, verify=20, objective=risk.quantile(0.95)
+    )
+    while not opt.stop():
+        theta = opt.ask()
+        x = theta + NOISE * rng.standard_normal(theta.shape)
+        opt.tell(theta, np.sum((x - 2) ** 2, axis=1), realised=x)
+    assert not opt.result.success
+    assert "needs 72 or more" in opt.result.message
+
+
+def test_a_target_is_in_the_units_of_the_objective():
+    result = solve(risk.probability_below(1.0), target=0.5, budget=60)
+    assert result.nfev < 60
+    assert result.fun > 0.5
+
+
+def test_saved_runs_and_checkpoints_know_their_objective(tmp_path):
+    opt = phenes.Optimizer(np.ones(2), 0.5, NOISE, budget=20, objective=risk.cvar(0.8), seed=0)
+    theta = opt.ask()
+    opt.tell(theta, np.sum(theta**2, axis=1), realised=theta)
+    opt.save(tmp_path / "run.phenes")
+    again = phenes.Optimizer.load(tmp_path / "run.phenes")
+    assert again.objective == risk.cvar(0.8)
+    assert np.array_equal(again.ask(), opt.ask())
+    options = {"budget": 12, "checkpoint": tmp_path / "run.db"}
+    first = solve(risk.cvar(0.8), **options)
+    assert solve(risk.cvar(0.8), **options).fun == first.fun
+    with pytest.raises(ValueError, match="objective"):
+        solve(risk.std(), **options)
