@@ -193,7 +193,11 @@ def _of_risk(
         explained = view.explained_risk(surrogate, risk)
         if explained is not None:
             model, reference = explained
-            found.append(view.linear(reference, risk).judge(model, draws, failed))
+            judged = view.linear(reference, risk).judge(model, draws, failed)
+            if judged is not None:
+                doubt = view.tail_doubt(model, reference, risk, judged)
+                judged = replace(judged, se=math.hypot(judged.se, doubt))
+            found.append(judged)
     linear = view.linear(risk.reference(*view.sample(wide), smooth=False), risk)
     bounds = risk.bounds(own[np.isfinite(own)])
     models: list[Control | None] = [None]
@@ -308,6 +312,27 @@ class _View:
         used = w > 0
         return (self.f[used], w[used]) if used.any() else (self.f[self.w > 0], self.w[self.w > 0])
 
+    def tail_doubt(
+        self, model: Control, reference: Reference, risk: Risk, known: Estimate
+    ) -> float:
+        """What the model may miss in the part of a tail that the draws have not seen.
+
+        The share that it misses of rows of the tail when they are left out, within and beyond
+        reach, of all that the tail adds; of a tail that many draws have met, less.
+        """
+        if not reference.excess(np.array([np.inf])).any():
+            return 0.0
+        rows = (self.nearness > 0) & ~self.failed
+        adds = reference.excess(self.f[rows])
+        total = float(np.sum(adds**2))
+        if total == 0:
+            return np.inf
+        rest = model.rest[rows][adds > 0]
+        share = min(math.sqrt(float(np.sum(rest**2)) / total), 1.0)
+        base = float(reference.values(self.f).min())
+        met = RULE_OF_THREE / max(known.effective * risk.tail, RULE_OF_THREE)
+        return share * max(known.fun - base, 0.0) * met
+
     def linear(self, reference: Reference, risk: Risk) -> _View:
         """The same observations with the linearisation of a risk in place of their values."""
         other = copy.copy(self)
@@ -315,6 +340,8 @@ class _View:
         other.f = np.where(self.failed, other.price, reference.values(self.f))
         other.low, other.high = float(other.f.min()), float(other.f.max())
         other.tail = risk.tail
+        # g is as steep as a tail is rare: what is far out of reach would drown all that is within
+        other.nearness = np.where(self.nearness == 1, 1.0, 0.0)
         return other
 
     def fit(self, crossed: bool) -> Control | None:

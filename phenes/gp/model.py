@@ -96,6 +96,7 @@ class Model:
         self._belief: Belief | None = None
         self.risk: Risk | None = None  # None: E f
         self._offsets = np.empty((0, dim))
+        self._gaussian = True
 
     def at_risk(self, risk: Risk | None, draws: FloatArray | None) -> None:
         """From now on believe in a risk; draws (s, d) of x - theta if the law is no Gaussian."""
@@ -103,6 +104,7 @@ class Model:
         if risk is None:
             return
         most = tuning.RISK_DRAWS
+        self._gaussian = draws is None
         if draws is None:
             self._offsets = gaussian_offsets(self.noise, self.bias, most)
         else:
@@ -172,6 +174,15 @@ class Model:
         if self._belief is None:
             self._belief = self._believed()
         return self._belief
+
+    @property
+    def for_claims(self) -> Belief:
+        """`belief`, by more draws of the law: a search needs differences only, a claim values."""
+        found = self.belief
+        if not isinstance(found, RiskBelief) or not self._gaussian:
+            return found
+        offsets = gaussian_offsets(self.noise, self.bias, tuning.CLAIM_DRAWS)
+        return RiskBelief(found.values, found.failures, found.price, found.risk, offsets)
 
     def _believed(self) -> Belief:
         values, failures = self.values(), self._failures()

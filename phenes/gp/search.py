@@ -461,7 +461,8 @@ class BayesianSearch:
         """E f(x) at `mean` by the model, and its standard error."""
         if not self._model.ready:
             return np.nan, np.inf
-        mean, sd = self._model.belief.at(self._best()[None])
+        best = self._best()
+        mean, sd = self._model.for_claims.at(best[None])
         return float(mean[0]), float(sd[0])
 
     @property

@@ -109,6 +109,7 @@ JUMPS = 1.0
 # Draws of the law of x by which a risk is averaged over the model; less where that would take more
 # covariances than these, but so many at least. [guard]
 RISK_DRAWS, LEAST_RISK_DRAWS = 128, 16
+CLAIM_DRAWS = 1024
 RISK_ENTRIES = 2_000_000
 # Evaluations of slopes, for each step of L-BFGS; of E f at most so many in all. [guard]
 RISK_SLOPES, MOST_SLOPES = 1.5, 15_000

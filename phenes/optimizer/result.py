@@ -155,6 +155,8 @@ class Result:
         draws that rests, and whether it is met, confirmed and binding.
     objective : Risk
         What was minimised over theta: what this page says of E f is said of it.
+    sign : float
+        -1 if f was maximised, else 1.
     """
 
     # Any: a vector, or in a space a Point

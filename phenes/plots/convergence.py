@@ -30,7 +30,7 @@ class Answer(Protocol):
     """What is drawn of a result: `phenes.Result` has it all.
 
     candidates: with `role`, `fun` and `fun_se`. best: None, or with `fun`. evaluations: with `f`.
-    space: None, or a `phenes.Space` with names and units.
+    space: None, or a `phenes.Space` with names and units. what: what `fun` is of, in words.
     """
 
     @property
@@ -57,6 +57,8 @@ class Answer(Protocol):
     def history(self) -> Mapping[str, np.ndarray]: ...
     @property
     def space(self) -> Any: ...
+    @property
+    def what(self) -> str: ...
 
 
 def figure(result: Answer) -> Figure:
@@ -318,7 +320,7 @@ def _value(ax: Axes, history: Mapping[str, np.ndarray], marks: list[_Mark] | Non
             color=COLOURS["PAES"],
             linewidth=2,
             marker=dot,
-            label="model's estimate at the mean",
+            label="model's estimate of E f at the mean",
         )
     for mark in marks:
         sides = np.clip(

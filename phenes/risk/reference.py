@@ -46,6 +46,20 @@ class Reference(ABC):
         ndarray, shape of f
         """
 
+    def excess(self, f: FloatArray) -> FloatArray:
+        """What each value adds by lying in a tail without an end; 0 where there is none.
+
+        Parameters
+        ----------
+        f : ndarray
+            Values as minimised.
+
+        Returns
+        -------
+        ndarray, shape of f
+        """
+        return np.zeros(f.shape)
+
     def failed(self, price: float) -> float:
         """What a failure counts as.
 
@@ -139,6 +153,11 @@ class Ramp(Reference):
         most = share * other.spread
         ends = self.high == other.high or abs(self.high - other.high) <= most
         return ends and abs(self.low - other.low) <= most
+
+    def excess(self, f: FloatArray) -> FloatArray:
+        if np.isfinite(self.high):
+            return np.zeros(f.shape)
+        return self.slope * np.maximum(f - self.low, 0.0)
 
     def through(self, f: FloatArray, w: FloatArray, value: float) -> Ramp:
         """The same, at a level with which the weighted mean of g(f) is `value`."""

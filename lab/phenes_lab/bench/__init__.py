@@ -90,6 +90,10 @@ BENCHES = {
         "Chance constraints with exact probabilities beside inner Monte Carlo with pycma.",
         "constraints",
         "ConstraintsSettings",
+    "risk": Bench(
+        "Quantiles, tails and spreads of f(x) beside inner Monte Carlo with pycma, and BoTorch.",
+        "risk",
+        "RiskSettings",
         ("problems", "contenders", "budgets", "seeds", "seed"),
         "Folder for store, picture and report.",
         ("processes",),

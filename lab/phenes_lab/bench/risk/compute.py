@@ -1,0 +1,32 @@
+"""One part: a run of a contender, and the regret of the risk at its looks."""
+
+import numpy as np
+
+from phenes_lab.bench.risk.contenders import CONTENDERS, takes_part
+from phenes_lab.bench.risk.problems import PROBLEMS, regret, value
+from phenes_lab.bench.risk.settings import Part, RiskSettings
+
+SECONDS = {"phenes": 0.2, "botorch": 0.6}  # of an ask, roughly
+
+
+def tasks(settings: RiskSettings) -> dict[str, Part]:
+    return {part.key: part for part in settings.parts if takes_part(part.contender, part.problem)}
+
+
+def cost(settings: RiskSettings, part: Part) -> float:
+    """Seconds, roughly."""
+    return 1.0 + part.budget * SECONDS.get(part.contender, 1e-4)
+
+
+def compute(settings: RiskSettings, part: Part) -> dict[str, np.ndarray]:
+    """Evaluations and regret at each look; what phenes claims, and what is true of it."""
+    found = CONTENDERS[part.contender].run(
+        PROBLEMS[part.problem], part.budget, settings.seed + part.seed
+    )
+    return {
+        "at": found.at,
+        "theta": found.theta,
+        "regret": np.array([regret(part.problem, theta) for theta in found.theta]),
+        "claim": found.claim,
+        "truth": np.array(value(PROBLEMS[part.problem], found.theta[-1])),
+    }

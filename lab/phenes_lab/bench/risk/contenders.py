@@ -1,0 +1,146 @@
+"""Who takes part: phenes, inner Monte Carlo with pycma, and BoTorch with perturbed inputs.
+
+All begin at the same x0, uniform in the box by seed, with steps of a quarter of its width, and each
+recommends a theta at its looks.
+"""
+
+# pyright: reportMissingImports=false
+# (BoTorch may not be installed)
+
+import functools
+import importlib.util
+import warnings
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import phenes
+from phenes.risk import parse
+from phenes_lab.bench.risk.problems import BOX, PROBLEMS, Problem
+
+OURS = "phenes"
+STEP = 0.25  # of the width of the box
+LOOK = 2**0.25  # between looks of inner Monte Carlo, as a factor
+
+
+class Answers(NamedTuple):
+    """At each look: evaluations [k] and theta [k, d]. claim: fun, fun_se and success of phenes."""
+
+    at: np.ndarray
+    theta: np.ndarray
+    claim: np.ndarray
+
+
+class Entrant(NamedTuple):
+    """run(problem, budget, seed) -> Answers. modules: what has to be installed. inner: it has the
+    many evaluations of inner Monte Carlo. once: one run with looks, not one for each budget.
+    """
+
+    about: str
+    run: Callable[[Problem, int, int], Answers]
+    modules: tuple[str, ...] = ()
+    inner: bool = False
+    once: bool = False
+
+
+def start(problem: Problem, seed: int) -> np.ndarray:
+    rng = np.random.default_rng([seed, 7])
+    return rng.uniform(*BOX, problem.dim)
+
+
+def ours(problem: Problem, budget: int, seed: int) -> Answers:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = phenes.minimize(
+            problem.f,
+            start(problem, seed),
+            STEP * (BOX[1] - BOX[0]),
+            problem.noise,
+            bounds=BOX,
+            objective=parse(problem.risk),
+            budget=budget,
+            vectorized=True,
+            seed=seed,
+        )
+    claim = np.array([result.fun, result.fun_se, float(result.success)])
+    return Answers(np.array([result.nfev]), result.x[None], claim)
+
+
+def inner(problem: Problem, budget: int, seed: int, draws: int) -> Answers:
+    """pycma with the risk of so many draws as the value of a theta; recommends its mean."""
+    import cma
+
+    risk, rng = parse(problem.risk), np.random.default_rng([seed, 8])
+    options = {"bounds": list(BOX), "seed": seed + 1, "verbose": -9, "tolfun": 0, "tolfunhist": 0}
+    es: Any = cma.CMAEvolutionStrategy(
+        start(problem, seed), STEP * (BOX[1] - BOX[0]), options | {"tolstagnation": 10**9}
+    )
+    used, next_look, at, theta = 0, 1.0, [], []
+    while used < budget:
+        asked = np.array(es.ask())
+        noise = problem.noise * rng.standard_normal((len(asked), draws, problem.dim))
+        values = problem.f((asked[:, None] + noise).reshape(-1, problem.dim))
+        es.tell(list(asked), [risk.value(each) for each in values.reshape(len(asked), draws)])
+        used += values.size
+        if used >= next_look:
+            next_look = LOOK * used
+            at.append(used)
+            theta.append(np.clip(es.result.xfavorite, *BOX))
+    return Answers(np.array(at), np.array(theta), np.full(3, np.nan))
+
+
+def botorch(problem: Problem, budget: int, seed: int) -> Answers:
+    from phenes_lab.bench.risk.surrogate import search
+
+    at, theta = search(problem, budget, start(problem, seed), seed)
+    return Answers(at, theta, np.full(3, np.nan))
+
+
+CONTENDERS: dict[str, Entrant] = {
+    OURS: Entrant("phenes.minimize with its defaults and objective=", ours),
+    "pycma-8": Entrant(
+        "pycma, a theta is worth the risk of 8 draws",
+        functools.partial(inner, draws=8),
+        ("cma",),
+        inner=True,
+        once=True,
+    ),
+    "pycma-32": Entrant(
+        "pycma, a theta is worth the risk of 32 draws",
+        functools.partial(inner, draws=32),
+        ("cma",),
+        inner=True,
+        once=True,
+    ),
+    "botorch": Entrant(
+        "BoTorch SingleTaskGP of the realised x, InputPerturbation (32 draws) with CVaR or VaR as"
+        " the objective of qLogEI; recommends the theta tried whose risk is least by the model",
+        botorch,
+        ("botorch",),
+        once=True,
+    ),
+}
+RIVALS = tuple(name for name in CONTENDERS if name != OURS)
+
+
+def missing(name: str) -> list[str]:
+    """Modules that a contender needs and that are not installed."""
+    return [each for each in CONTENDERS[name].modules if importlib.util.find_spec(each) is None]
+
+
+def installed() -> tuple[str, ...]:
+    return tuple(name for name in CONTENDERS if not missing(name))
+
+
+def check_installed(names: Iterable[str]) -> None:
+    """Say what has to be installed for these contenders before anything is run."""
+    lacking = [name for name in names if missing(name)]
+    if lacking:
+        modules = sorted({module for name in lacking for module in missing(name)})
+        raise ValueError(f"{', '.join(lacking)} need {', '.join(modules)}, which are not installed")
+
+
+def takes_part(name: str, problem: str) -> bool:
+    """BoTorch has VaR and CVaR, no standard deviation."""
+    return name != "botorch" or not PROBLEMS[problem].risk.startswith("mean_plus")

@@ -1,0 +1,46 @@
+"""Results -> report.md, report.html and a summary."""
+
+from pathlib import Path
+from typing import Any
+
+from phenes_lab.bench.risk import results as module
+from phenes_lab.bench.risk import tables
+from phenes_lab.bench.risk.contenders import CONTENDERS
+from phenes_lab.bench.risk.problems import PROBLEMS
+from phenes_lab.bench.risk.results import RiskResults
+from phenes_lab.report import Document, finite, summary_head
+
+PICTURE = "risk.png"
+
+
+def report(results: RiskResults, out: Path) -> tuple[Path, Path]:
+    """Writes both files; the picture is shown if it is in `out`."""
+    settings = results.settings
+    document = Document("Risks of f(x): evaluations until the same regret")
+    _, rule = str(module.__doc__).split("\n\n", 1)
+    document.text(
+        f"Regret: the risk at the recommended theta less the least one. Medians of {settings.seeds}"
+        f" seeds. {' '.join(rule.split())} phenes {results.version}."
+    )
+    document.items({name: PROBLEMS[name].about for name in results.curves})
+    document.items({name: CONTENDERS[name].about for name in settings.contenders})
+    if (out / PICTURE).exists():
+        document.figure(Path(PICTURE), "Median regret and quartiles against evaluations.")
+    document.heading("Evaluations until the same regret")
+    document.table(*tables.ratios(results))
+    document.heading("What phenes claims of its answers")
+    document.table(*tables.claims(results))
+    document.sessions(results.sessions)
+    return document.write(out)
+
+
+def summary(results: RiskResults) -> dict[str, Any]:
+    """What is worth keeping as JSON."""
+    return {
+        **summary_head("risk", results, []),
+        "ratios": [
+            each._asdict() | {"regret": finite(each.regret, 3), "times": finite(each.times, 3)}
+            for each in results.ratios
+        ],
+        "claims": {name: each._asdict() for name, each in results.claims.items()},
+    }

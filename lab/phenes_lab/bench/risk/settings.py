@@ -1,0 +1,61 @@
+"""What is run: problems, contenders, budgets and seeds."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from phenes_lab.bench.risk.contenders import CONTENDERS, check_installed, installed
+from phenes_lab.bench.risk.problems import PROBLEMS
+from phenes_lab.settings import Checked
+
+
+class Part(NamedTuple):
+    """A run: of a contender that has a budget, or to the end of all looks."""
+
+    problem: str
+    contender: str
+    budget: int
+    seed: int
+
+    @property
+    def key(self) -> str:
+        return f"{self.problem}/{self.contender}/{self.budget}/{self.seed:02d}"
+
+
+@dataclass(frozen=True)
+class RiskSettings(Checked):
+    """budgets: of phenes and of other models. most: evaluations of inner Monte Carlo."""
+
+    problems: tuple[str, ...] = tuple(PROBLEMS)
+    contenders: tuple[str, ...] = ()
+    budgets: tuple[int, ...] = (50, 100)
+    most: int = 16_384
+    seeds: int = 5
+    seed: int = 0
+
+    def __post_init__(self):
+        self.tuples()
+        self.among("problems", PROBLEMS)
+        self.counts("seeds", "most")
+        if not self.contenders:
+            object.__setattr__(self, "contenders", installed())
+        self.among("contenders", CONTENDERS)
+        check_installed(self.contenders)
+        self.filled("budgets")
+
+    @classmethod
+    def quick(cls) -> "RiskSettings":
+        """About a minute."""
+        return cls(problems=("ledge",), budgets=(40,), most=2048, seeds=2)
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """Seed by seed: what is stopped half way has something of everything."""
+        found: list[Part] = []
+        for seed in range(self.seeds):
+            for problem in self.problems:
+                for name in self.contenders:
+                    budgets = (self.most,) if CONTENDERS[name].inner else self.budgets
+                    if CONTENDERS[name].once:
+                        budgets = budgets[-1:]
+                    found += [Part(problem, name, budget, seed) for budget in budgets]
+        return tuple(found)
