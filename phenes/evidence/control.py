@@ -156,7 +156,6 @@ def process_of_risk(
     risk: Risk,
 ) -> tuple[Control, Reference]:
     """`process` for a risk: what rows say of E g(f), with g its linearisation by the model."""
-    sure = law.exact and not np.isfinite(law.rests_on)
     draws = law.x(law.draws[:: max(len(law.draws) // QUASI, 1)])
     if law.exact:
         cov = law.cov if law.noisy.any() else None
@@ -168,8 +167,9 @@ def process_of_risk(
     values, rest = g(f), np.empty(f.size)
     values[rows], rest[rows] = left.values, left.rest
     rest[others] = g(f[others]) - g(left.elsewhere)
-    rests_on = law.rests_on if law.exact else len(draws)
-    error = left.error if sure else math.hypot(left.error, left.scatter / math.sqrt(rests_on))
+    # what averaging over the draws leaves open; of quasi-random ones, this is more than they do
+    rests_on = min(law.rests_on, len(draws))
+    error = math.hypot(left.error, left.scatter / math.sqrt(max(rests_on, 2.0)))
     alone = np.full(f.size, np.inf)
     alone[rows] = left.alone
     return Control(surrogate.name, values, rest, rows.size, error, alone), reference

@@ -29,6 +29,7 @@ BAND = 0.5
 # A probability is searched as that of a limit blurred by this share of the spread of f.
 BLUR = 0.25
 TINY = 1e-300  # keeps a division finite
+FLAT = 1e-9  # least standard deviation of f, relative to f, of which a tangent is taken
 RULE_OF_THREE = 3.0  # n draws miss what has a probability of 3 / n once in twenty times
 ROUNDING = 1e-9
 
@@ -154,8 +155,8 @@ class ProbabilityBelow(Risk):
     ) -> Reference:
         if not smooth:
             return Step(self.limit)
-        size = spread(f, uniform(f, w))
-        blur = max(BLUR * size, TINY)
+        size = _steep(f, uniform(f, w))
+        blur = BLUR * size
         return Ramp(self.limit - blur, self.limit + blur, 0.5 / blur, 0.0, size, TIE)
 
     def bounds(self, f: FloatArray) -> tuple[float, float] | None:
@@ -194,7 +195,7 @@ class MeanPlusStd(Risk):
         self, f: FloatArray, w: FloatArray | None = None, smooth: bool = True
     ) -> Reference:
         weights = uniform(f, w)
-        return Parabola(float(weights @ f), max(spread(f, weights), TINY), self.k, 1.0)
+        return Parabola(float(weights @ f), _steep(f, weights), self.k, 1.0)
 
     def label(self, sign: float = 1.0) -> str:
         return f"E f(x) {'+' if sign > 0 else '-'} {self.k:g} std"
@@ -217,7 +218,7 @@ class Std(Risk):
         self, f: FloatArray, w: FloatArray | None = None, smooth: bool = True
     ) -> Reference:
         weights = uniform(f, w)
-        return Parabola(float(weights @ f), max(spread(f, weights), TINY), 1.0, 0.0)
+        return Parabola(float(weights @ f), _steep(f, weights), 1.0, 0.0)
 
     @property
     def ends(self) -> tuple[float, float]:
@@ -228,6 +229,11 @@ class Std(Risk):
 
     def label(self, sign: float = 1.0) -> str:
         return "std of f(x)"
+
+
+def _steep(f: FloatArray, w: FloatArray) -> float:
+    """Standard deviation, but not so small that values beside a flat law have no finite merit."""
+    return max(spread(f, w), FLAT * float(np.abs(f).max()), FLAT)
 
 
 def _moments(f: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -84,6 +84,12 @@ def test_the_linearisation_of_these_is_a_majorant(each):
 
 
 @pytest.mark.parametrize("each", RISKS, ids=str)
+def test_a_flat_law_leaves_finite_merits_of_other_values(each):
+    g = each.reference(np.ones(50)).values
+    assert np.isfinite(g(np.array([-1e6, 1.0, 1e6])) ** 2).all()
+
+
+@pytest.mark.parametrize("each", RISKS, ids=str)
 def test_the_tangent_has_the_derivatives_of_its_value(each):
     f, step = quantiles(40), 1e-6
     _, slopes = each.tangent(f)
