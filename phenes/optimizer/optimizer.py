@@ -241,7 +241,7 @@ class Optimizer(Campaign):
             self._estimate,
             self._surrogate,
             self._better_than,
-            lambda theta: self._search.predict(theta),
+            self._predicted,
             self._merit,
         )
         self._trust.limits = None if self.wanted is None else Limits(self.wanted)
@@ -762,6 +762,10 @@ class Optimizer(Campaign):
     def _better_than(self, theta: FloatArray) -> FloatArray | None:
         """What the search proposes instead of theta."""
         return self._search.better_than(theta)
+
+    def _predicted(self, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """What the model of the search says of rows theta (n, d)."""
+        return self._search.predict(theta)
 
     def _scale(self) -> FloatArray:
         """Units of coordinates without noise, (d,)."""

@@ -3,6 +3,7 @@
 Observations, the verification at the end of the budget, and the claim.
 """
 
+import functools
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -106,7 +107,7 @@ class Trust:
         self.opinions = False  # may a model of the rows be asked for another answer?
         self._opinion: Surrogate | None = None
         self.limits: Limits | None = None
-        self._inside: Callable[[FloatArray], FloatArray] = lambda theta: theta
+        self._inside: Callable[[FloatArray], FloatArray] = _as_it_is
         self.noisy_values = False
         self.control = True  # may a model of f be used for the claim?
         self.verification: Verification | Repeats | None = None
@@ -246,7 +247,7 @@ class Trust:
             self.verification = Repeats(
                 proposal,
                 reserve,
-                lambda: self.seen.theta[self.best].copy() if self.best >= 0 else proposal,
+                functools.partial(self._best_or, proposal),
             )
         else:
             first, others = self._proposals(proposal)
@@ -358,6 +359,10 @@ class Trust:
         if self.limits is None or not self.seen.limits:
             return (), None
         return self.limits.wanted.requirements(self.seen.limits), self.seen.c
+
+    def _best_or(self, other: FloatArray) -> FloatArray:
+        """The best theta that was evaluated, or another if none has a value."""
+        return self.seen.theta[self.best].copy() if self.best >= 0 else other
 
     def place(self, role: str, theta: FloatArray) -> None:
         if not any(np.array_equal(theta, at) for _, at in self.places):
@@ -521,3 +526,8 @@ class Trust:
             answer.theta,
             True,
         )
+
+
+def _as_it_is(theta: FloatArray) -> FloatArray:
+    """Without bounds every theta is inside. A function of the module: an Optimizer is pickled."""
+    return theta

@@ -1,11 +1,11 @@
-"""Who takes part: phenes, inner Monte Carlo with pycma, and BoTorch with perturbed inputs.
+"""Who takes part: phenes, and inner Monte Carlo with pycma.
 
 All begin at the same x0, uniform in the box by seed, with steps of a quarter of its width, and each
 recommends a theta at its looks.
 """
 
 # pyright: reportMissingImports=false
-# (BoTorch may not be installed)
+# (pycma may not be installed)
 
 import functools
 import importlib.util
@@ -17,7 +17,7 @@ import numpy as np
 
 import phenes
 from phenes.risk import parse
-from phenes_lab.bench.risk.problems import BOX, PROBLEMS, Problem
+from phenes_lab.bench.risk.problems import BOX, Problem
 
 OURS = "phenes"
 STEP = 0.25  # of the width of the box
@@ -90,13 +90,6 @@ def inner(problem: Problem, budget: int, seed: int, draws: int) -> Answers:
     return Answers(np.array(at), np.array(theta), np.full(3, np.nan))
 
 
-def botorch(problem: Problem, budget: int, seed: int) -> Answers:
-    from phenes_lab.bench.risk.surrogate import search
-
-    at, theta = search(problem, budget, start(problem, seed), seed)
-    return Answers(at, theta, np.full(3, np.nan))
-
-
 CONTENDERS: dict[str, Entrant] = {
     OURS: Entrant("phenes.minimize with its defaults and objective=", ours),
     "pycma-8": Entrant(
@@ -111,13 +104,6 @@ CONTENDERS: dict[str, Entrant] = {
         functools.partial(inner, draws=32),
         ("cma",),
         inner=True,
-        once=True,
-    ),
-    "botorch": Entrant(
-        "BoTorch SingleTaskGP of the realised x, InputPerturbation (32 draws) with CVaR or VaR as"
-        " the objective of qLogEI; recommends the theta tried whose risk is least by the model",
-        botorch,
-        ("botorch",),
         once=True,
     ),
 }
@@ -139,8 +125,3 @@ def check_installed(names: Iterable[str]) -> None:
     if lacking:
         modules = sorted({module for name in lacking for module in missing(name)})
         raise ValueError(f"{', '.join(lacking)} need {', '.join(modules)}, which are not installed")
-
-
-def takes_part(name: str, problem: str) -> bool:
-    """BoTorch has VaR and CVaR, no standard deviation."""
-    return name != "botorch" or not PROBLEMS[problem].risk.startswith("mean_plus")

@@ -14,7 +14,6 @@ from phenes_lab.bench.risk.results import RiskResults
 from phenes_lab.palette import (
     AMBER,
     BLUE,
-    GREEN,
     PINK,
     SMALL,
     band,
@@ -23,7 +22,7 @@ from phenes_lab.palette import (
     titled,
 )
 
-COLOURS = dict(zip(CONTENDERS, (BLUE, AMBER, PINK, GREEN), strict=True))
+COLOURS = dict(zip(CONTENDERS, (BLUE, AMBER, PINK), strict=True))
 
 
 def figures(results: RiskResults, out: Path) -> list[Path]:
