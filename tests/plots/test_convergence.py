@@ -132,7 +132,8 @@ def test_without_noise_nothing_is_luck():
     figure = drawn(convergence.figure(result))
     assert result.fun_se == 0
     assert not [label for label in labels(figure) if "luck" in label]
-    assert mark(figure, "verified, 3 evaluations at x")[1] is None
+    assert result.verified >= 3  # the minimum of an exact model may have been met earlier
+    assert mark(figure, f"verified, {result.verified} evaluations at x")[1] is None
 
 
 def test_what_was_not_verified_is_not_called_so(result):
