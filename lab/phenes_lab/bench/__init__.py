@@ -90,8 +90,12 @@ BENCHES = {
         "Chance constraints with exact probabilities beside inner Monte Carlo with pycma.",
         "constraints",
         "ConstraintsSettings",
+        ("problems", "contenders", "budgets", "seeds", "seed"),
+        "Folder for store, picture and report.",
+        ("processes",),
+    ),
     "risk": Bench(
-        "Quantiles, tails and spreads of f(x) beside inner Monte Carlo with pycma, and BoTorch.",
+        "Quantiles, tails and spreads of f(x) beside inner Monte Carlo with pycma.",
         "risk",
         "RiskSettings",
         ("problems", "contenders", "budgets", "seeds", "seed"),
