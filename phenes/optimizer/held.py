@@ -82,7 +82,8 @@ def _judged(row: Held, standing: Standing) -> Held:
 
 def _asked(held: Constraints) -> list[Held]:
     """The rows of which something was asked."""
-    rows = [*held.rows, held.all] if not held.average else list(held.rows)
+    # of a single constraint, that all hold says nothing more
+    rows = list(held.rows) if held.average or len(held.rows) == 1 else [*held.rows, held.all]
     return [row for row in rows if row.wanted is not None or held.average]
 
 

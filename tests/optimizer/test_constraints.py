@@ -252,3 +252,33 @@ class TestBadInput:
     def test_what_is_no_wish(self):
         with pytest.raises(ValueError, match=r"constraints must be phenes\.chance"):
             solve(wish=0.9)
+
+
+@pytest.mark.few
+def test_a_risk_within_constraints_by_name():
+    """CVaR of a parabola beyond a plane: the limit decides, and is said once."""
+    space = phenes.Space(
+        width=phenes.Real(50, 300, unit="mm", noise=4.0), height=phenes.Real(1, 40, noise=0.5)
+    )
+
+    def f(width, height):
+        return (width - 120) ** 2 / 100 + (height - 7) ** 2, {"wide": 125 - width}
+
+    result = phenes.minimize(
+        f,
+        space,
+        objective=phenes.risk.cvar(0.9),
+        constraints=phenes.chance(0.99),
+        budget=40,
+        seed=0,
+    )
+    least = 125 + 4 * stats.norm.ppf(0.99)
+    assert least <= result.x["width"] < least + 1.5
+    assert abs(result.x["height"] - 7) < 0.3
+    draws = np.random.default_rng(1).standard_normal((200_000, 2)) * [4.0, 0.5]
+    aim = np.array([result.x["width"], result.x["height"]])
+    values = f(*(draws + aim).T)[0]
+    worst = np.sort(values)[-20_000:].mean()
+    assert result.interval[0] <= worst <= result.interval[1]
+    assert "CVaR 90 % of f(x)" in str(result)
+    assert result.message.count("by the model") == 1
