@@ -66,6 +66,7 @@ RUNS = (
     "phenes/execution",
     "phenes/gp",
     "phenes/optimizer",
+    "phenes/risk",
     "phenes/space",
     "phenes/store",
 )

@@ -202,8 +202,8 @@ def minimize(*args: Any, **options: Any) -> Result:
     popsize : int, optional
         Evaluations of a generation, at least 2; by default 4 + 3 ln d, and more in some restarts.
     objective : Risk, optional
-        What is minimised over theta in place of E f: a quantile, a tail, a probability or a spread
-        of f(x), such as `phenes.risk.cvar(0.9)`.
+        What counts in place of E f: a quantile, a tail, a probability or a spread of f(x), such as
+        `phenes.risk.cvar(0.9)`; of the tail that is bad.
     verify : int, optional
         Evaluations of the budget that are kept for the end, to verify the answer by fresh draws: by
         default a tenth, 0 for none.
@@ -307,8 +307,8 @@ def maximize(*args: Any, **options: Any) -> Result:
     popsize : int, optional
         Evaluations of a generation, at least 2; by default 4 + 3 ln d, and more in some restarts.
     objective : Risk, optional
-        What is maximised over theta in place of E f: a quantile, a tail, a probability or a spread
-        of f(x), such as `phenes.risk.cvar(0.9)`; here of the low tail, the bad one.
+        What counts in place of E f: a quantile, a tail, a probability or a spread of f(x), such as
+        `phenes.risk.cvar(0.9)`; of the tail that is bad.
     verify : int, optional
         Evaluations of the budget that are kept for the end, to verify the answer by fresh draws: by
         default a tenth, 0 for none.

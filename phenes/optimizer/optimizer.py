@@ -796,7 +796,9 @@ class Optimizer(Campaign):
         if changed:
             known, unmeasured = self._noise.known, self._noise.unmeasured_variances(theta)
             self._search.update_noise(known.cov, known.bias, unmeasured)
-        if self._merit.update(self._trust.seen, self._trust.law(self._search.mean)):
+        # the mean needs no law to be known
+        risky = self._merit.functional is not None
+        if risky and self._merit.update(self._trust.seen, self._trust.law(self._search.mean)):
             self._search.revalue()
         self._trust.noiseless = self._noise.noiseless
         self._trust.control = self.warning is None and self._noise.one_pattern
