@@ -188,7 +188,8 @@ class GaussianNoise(eqx.Module):
         Given theta_k, an unmeasured x_k says nothing more of the other coordinates of theta.
         """
         self._check(q)
-        own = diagonal(self.cov.matrix(q.dim))
+        assert isinstance(self.cov, Diagonal)  # as `has_partial_score` says: no matrix is made
+        own = self.cov.vector(q.dim)
 
         def one(x: Array, theta: Array) -> tuple[Array, Covariance]:
             measured = ~jnp.isnan(x)
