@@ -71,11 +71,12 @@ class Diagonal(eqx.Module):
         return jnp.sum(self.coordinate_log_density(r))
 
     def coordinate_log_density(self, r: Float[Array, " d"]) -> Float[Array, " d"]:
-        """Of each coordinate; without variance 0 at r = 0 and -inf elsewhere."""
+        """Of each coordinate; without variance 0 at r = 0, up to rounding, and -inf elsewhere."""
         var = self.vector(r.size)
+        tolerance = OFF * eps(r) * jnp.sqrt(jnp.max(var))
         spread = jnp.where(var > 0, var, 1.0)
         density = -0.5 * (r * r / spread + jnp.log(2 * jnp.pi * spread))
-        return jnp.where(var > 0, density, jnp.where(r == 0, 0.0, -jnp.inf))
+        return jnp.where(var > 0, density, jnp.where(jnp.abs(r) <= tolerance, 0.0, -jnp.inf))
 
 
 class LowRank(eqx.Module):
