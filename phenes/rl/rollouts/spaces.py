@@ -131,7 +131,7 @@ def make(env: World, options: Options) -> "Env":
             raise ValueError(f"options are for an id or a function that makes it, got {given}")
         said = f"{name_of(env)} cannot be copied, so give a function that makes one"
         made = _made(lambda: cast("Env", copy.deepcopy(env)), said)
-    elif callable(env) and not isinstance(env, type(gymnasium)):
+    elif callable(env):
         made = _made(lambda: env(**rest), f"the environment cannot be made by {env!r}")
     else:
         raise ValueError(
