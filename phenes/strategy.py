@@ -17,14 +17,14 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from phenes import _arrays, _validate
 from phenes import metric as metrics
-from phenes._population import realise, weigh
-from phenes._trees import dtype_of, join, parameters
+from phenes._population import draw, population_of, weigh
+from phenes._trees import dtype_of, parameters
 from phenes.batch import Batch
+from phenes.estimators.reuse import Reuse, Reusing, reusing
 from phenes.protocols import (
     Estimator,
     Family,
     HasMarginalNatural,
-    HasMirror,
     HasPoint,
     HasStd,
     InputLaw,
@@ -89,6 +89,9 @@ class Info(NamedTuple):
         Parameters that had to be brought back into their domain.
     skipped : int array, shape []
         1 if the direction was not finite and no step was taken.
+    ess : array, shape [], or None
+        With `reuse`: effective sample size of all generations used, `(sum r)^2 / sum r^2` of the
+        importance weights r.
     monitor : tree of arrays, optional
         What the monitor of `es` returned.
 
@@ -109,6 +112,7 @@ class Info(NamedTuple):
     projected: Int[Array, ""]
     skipped: Int[Array, ""]
     monitor: Tree = None
+    ess: Float[Array, ""] | None = None
 
 
 class Strategy(NamedTuple):
@@ -165,6 +169,7 @@ def es(
     mirrored: bool = False,
     move: Move | None = None,
     monitor: Monitor | None = None,
+    reuse: int | Reuse | None = None,
 ) -> Strategy:
     """An evolution strategy that maximises E f(x), from its parts.
 
@@ -195,6 +200,9 @@ def es(
         steps; the family's own unless given.
     monitor : callable, optional
         (p, q, batch, w) -> anything, reported in `Info.monitor`, such as `diagnostics.compare`.
+    reuse : int or estimators.Reuse, optional
+        Use so many earlier generations again, weighted by P_now(x) over what they were drawn from;
+        for `estimators.phenotype` (docs/estimators/reuse.md says what is unbiased).
 
     Returns
     -------
@@ -204,7 +212,8 @@ def es(
     Raises
     ------
     ValueError
-        If a part is not of its kind, popsize is no positive integer, or odd with mirrored pairs.
+        If a part is not of its kind, popsize is no positive integer, or odd with mirrored pairs, or
+        reuse is asked for without `phenotype` or without a marginal.
 
     Examples
     --------
@@ -222,6 +231,8 @@ def es(
     if mirrored and n % 2:
         raise ValueError(f"popsize must be even for mirrored pairs, got {n}")
     schedule = _schedule(std)
+    if reuse is not None:
+        estimator = reusing(reuse, p, estimator, weighting)
 
     def init(q: SearchLaw) -> State:
         _validate.instance("q0", q, ("draw", "push", "log_prob", "move"), EXAMPLE)
@@ -230,20 +241,20 @@ def es(
         if isinstance(estimator, LearningEstimator):
 
             def population(key: PRNGKeyArray) -> Batch:
-                return _population(p, q, key, n, mirrored)
+                return population_of(p, q, key, n, mirrored)
 
             learner = estimator.start(p, q, jax.eval_shape(population, jax.random.key(0)))
         if isinstance(q, HasPoint) and _arrays.concrete(p, q, learner) and q.is_singular():
             with jax.ensure_compile_time_eval():
-                batch = _population(p, q, jax.random.key(0), n, mirrored)
+                batch = population_of(p, q, jax.random.key(0), n, mirrored)
                 w = jnp.linspace(-1.0, 1.0, n, dtype=dtype_of(q))
-                gradient, _ = _estimate(estimator, learner, p, q, batch, w)
+                gradient, _ = _estimate(estimator, learner, p, q, batch._replace(f=w), w)
                 _check_singular(p, metric, gradient)
         return State(q, optimiser.init(parameters(q)), learner, jnp.zeros((), jnp.int32))
 
     def ask(key: PRNGKeyArray, state: State) -> Batch:
         keys = generation_keys(key, state.generation)
-        xi = _draw(state.q, keys.theta, n, mirrored)
+        xi = draw(state.q, keys.theta, n, mirrored)
         return Batch(theta=jax.vmap(state.q.push)(xi), xi=xi, key=keys.estimator)
 
     def tell(state: State, batch: Batch) -> tuple[State, Info]:
@@ -257,7 +268,8 @@ def es(
         spread = _with_scheduled_std(schedule, moved, generation)
         report = monitor(p, q, batch, w) if monitor else None
         after = State(spread, optimiser_state, learner, generation)
-        return after, _report(batch.f, w, projected, skipped, report)
+        info = _report(batch.f, w, projected, skipped, report)
+        return after, info._replace(ess=learner.ess) if isinstance(learner, Reusing) else info
 
     return Strategy(init, ask, tell, p)
 
@@ -342,21 +354,6 @@ def _schedule(std: float | Schedule | None) -> Schedule | None:
     if _arrays.concrete(first):
         _validate.positive_number("std of generation 0", first)
     return std
-
-
-def _draw(q: SearchLaw, key: PRNGKeyArray, n: int, mirrored: bool) -> Tree:
-    if not mirrored:
-        return q.draw(key, n)
-    if not isinstance(q, HasMirror):
-        raise ValueError(f"mirrored pairs need a Gaussian search law, got {type(q).__name__}")
-    half = q.draw(key, n // 2)
-    return join(half, q.mirror(half))
-
-
-def _population(p: InputLaw, q: SearchLaw, key: PRNGKeyArray, n: int, mirrored: bool) -> Batch:
-    xi = _draw(q, key, n, mirrored)
-    theta = jax.vmap(q.push)(xi)
-    return Batch(theta=theta, xi=xi, x=realise(p, key, theta), key=key)
 
 
 def _with_scheduled_std(

@@ -4,6 +4,8 @@ Most of the time goes into compiling. Runs of the same strategy are therefore on
 and what they show is read from it: the compiled run, its report, the same numbers on the host.
 """
 
+import functools
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -14,7 +16,7 @@ import pytest
 import phenes
 from phenes import diagnostics, estimators, inputs, metric, search, weightings
 from phenes.loop import differs
-from phenes.search.gaussian import project_psd
+from phenes.search.full_gaussian import project_psd
 
 NOISE = inputs.GaussianNoise(0.3)
 PROBLEM = phenes.OIU(p=NOISE, f=lambda x: -jnp.sum((x - 1.0) ** 2))
@@ -491,10 +493,23 @@ def test_the_library_works_in_single_precision():
 class TestDiagnostics:
     q, p = search.IsotropicGaussian(np.zeros(5), 0.5), inputs.GaussianNoise(0.5)
 
+    compare = staticmethod(eqx.filter_jit(diagnostics.compare))
+    misfit = staticmethod(eqx.filter_jit(diagnostics.misfit))
+
     def batch(self, key, n, p=None):
-        made = strategy(p=self.p, popsize=n)
-        asked = made.ask(key, made.init(self.q))
-        return phenes.OIU(p or self.p, PROBLEM.f).realise(key, 0, asked)
+        """In one program, and one for each size: the noise is its argument."""
+        return self.program(n)(key, self.p if p is None else p)
+
+    @classmethod
+    @functools.cache
+    def program(cls, n):
+        made = strategy(p=cls.p, popsize=n)
+        first = made.init(cls.q)
+
+        def draw(key, p):
+            return phenes.OIU(p, PROBLEM.f).realise(key, 0, made.ask(key, first))
+
+        return eqx.filter_jit(draw)
 
     def test_gain_and_its_prediction(self, key):
         """C/S = 1: the score of the mean has 2 times the power, that of log s 4 times: (2 * 5/v + 4
@@ -502,7 +517,7 @@ class TestDiagnostics:
         """
         batch = self.batch(key, 20_000)
         w = jnp.ones(20_000)
-        found = diagnostics.compare(self.p, self.q, batch, w)
+        found = self.compare(self.p, self.q, batch, w)
         mean, spread = 5 / 0.5, 2 * 5 * 0.25
         expected = (2 * mean + 4 * spread) / (mean + spread)
         np.testing.assert_allclose(found.predicted_gain, expected, rtol=0.05)
@@ -514,10 +529,10 @@ class TestDiagnostics:
         sees more than genotype.
         """
         batch = self.batch(key, 5000)
-        none = diagnostics.compare(self.p, self.q, batch, jnp.ones(5000))
+        none = self.compare(self.p, self.q, batch, jnp.ones(5000))
         assert abs(none.signal_phenotype) < 3
         w = weightings.standardise(jax.vmap(PROBLEM.f)(batch.x))
-        strong = diagnostics.compare(self.p, self.q, batch, w)
+        strong = self.compare(self.p, self.q, batch, w)
         assert 0.8 < strong.signal_genotype < strong.signal_phenotype < 1
         assert strong.variance_phenotype < strong.variance_genotype
 
@@ -531,7 +546,7 @@ class TestDiagnostics:
 
     def test_misfit_of_the_right_model_is_small(self, key):
         batch = self.batch(key, 500)
-        found = diagnostics.misfit(key, self.p, batch.theta, batch.x)
+        found = self.misfit(key, self.p, batch.theta, batch.x)
         assert abs(found.z) < 4
         np.testing.assert_allclose(found.ratio, 1.0, atol=0.15)
 
@@ -547,11 +562,11 @@ class TestDiagnostics:
     )
     def test_misfit_of_a_wrong_model_shows(self, world, sign, key):
         batch = self.batch(key, 500, world)
-        found = diagnostics.misfit(key, self.p, batch.theta, batch.x)
+        found = self.misfit(key, self.p, batch.theta, batch.x)
         assert sign * found.z > 4
 
     def test_misfit_names_the_bias(self, key):
         batch = self.batch(key, 2000, inputs.GaussianNoise(0.5, bias=0.4 * np.ones(5)))
         np.testing.assert_allclose(
-            diagnostics.misfit(key, self.p, batch.theta, batch.x).bias, 0.4, atol=0.1
+            self.misfit(key, self.p, batch.theta, batch.x).bias, 0.4, atol=0.1
         )

@@ -18,6 +18,9 @@ biased_imitation            no           as reparameterised, or below    d log p
 Those that learn from past generations (information_mix, biased_linear) have `start(p, q, batch)`
 and `step(p, q, batch, w) -> (g, estimator)`: the gradient with what was known before, and the
 estimator that has learnt from this generation. `es` takes care of both.
+
+`es(..., reuse=k)` gives phenotype the individuals of k earlier generations too, with importance
+weights: `Reuse`, `balance_weights`, `ratio_weights`.
 """
 
 from phenes.estimators.exchangeable import (
@@ -30,6 +33,7 @@ from phenes.estimators.imitation import biased_imitation
 from phenes.estimators.information import InformationMix, diagonal, full, information_mix, scalar
 from phenes.estimators.learnt import BiasedLinear, biased_linear
 from phenes.estimators.pairs import mirrored, mirrored_phenotype, two_point, two_point_phenotype
+from phenes.estimators.reuse import Reuse, balance_weights, ratio_weights
 from phenes.estimators.scores import (
     Estimator,
     genotype,
@@ -43,6 +47,8 @@ __all__ = [
     "Estimator",
     "GaussianProposal",
     "InformationMix",
+    "Reuse",
+    "balance_weights",
     "biased_imitation",
     "biased_linear",
     "diagonal",
@@ -56,6 +62,7 @@ __all__ = [
     "mirrored_phenotype",
     "phenotype",
     "rao_blackwellise",
+    "ratio_weights",
     "reparameterised",
     "scalar",
     "two_point",

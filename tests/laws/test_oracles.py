@@ -13,7 +13,7 @@ import pytest
 
 from phenes import Batch, estimators, inputs, metric, search, weightings
 from phenes._trees import replace
-from phenes.search.gaussian import exponential
+from phenes.search.full_gaussian import exponential
 from tests.laws.statistics import once
 
 ORACLES = {

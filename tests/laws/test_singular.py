@@ -284,7 +284,7 @@ def test_exact_coordinates_are_conditioned_on_by_the_genotype_score():
     p, q = EXACT["vector"], pairs.DIAG
     batch = once(lambda key: population(q, p, key, 6))(jax.random.key(2))
     by_x, by_theta, hidden = (
-        individual_scores(e, p, q, batch)
+        once(lambda batch, e=e: individual_scores(e, p, q, batch))(batch)
         for e in (
             estimators.phenotype,
             estimators.genotype,
