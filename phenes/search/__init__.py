@@ -8,8 +8,9 @@ autodiff.
 
 from phenes.search.conjugate import Beta, Conjugate, Gamma
 from phenes.search.dirichlet import Dirichlet
+from phenes.search.full_gaussian import Gaussian, exponential
 from phenes.search.gate import Choice, Gate
-from phenes.search.gaussian import DiagonalGaussian, Gaussian, IsotropicGaussian, exponential
+from phenes.search.gaussian import DiagonalGaussian, IsotropicGaussian
 
 __all__ = [
     "Beta",

@@ -7,7 +7,7 @@ import pytest
 from phenes import search
 from phenes._trees import replace
 from phenes.search.dirichlet import HIGHEST, LOWEST
-from phenes.search.gaussian import project_psd
+from phenes.search.full_gaussian import project_psd
 
 
 def test_the_projection_clips_what_is_negative():
