@@ -226,6 +226,44 @@ def optimizer_without_x() -> Arrays:
     return of(opt.result)
 
 
+def _lab(budget: int, constrained: bool = False, **options: Any) -> Arrays:
+    import phenes
+
+    rng = np.random.default_rng(8)
+    opt = phenes.Optimizer(np.zeros(2), 0.5, 0.1, budget=budget, batch=5, seed=4, **options)
+    while not opt.stop():
+        theta = opt.ask()
+        x = theta + 0.1 * rng.standard_normal(theta.shape)
+        held = {"constraints": {"limit": x[:, 0] - 0.8}} if constrained else {}
+        opt.tell(theta, np.sum((x - 1) ** 2, axis=1), realised=x, **held)
+    return of(opt.result)
+
+
+@golden
+def optimizer_gp() -> Arrays:
+    return _lab(40, engine="gp")
+
+
+@golden
+def optimizer_relay() -> Arrays:
+    return _lab(120, engine="relay")
+
+
+@golden
+def optimizer_chance() -> Arrays:
+    import phenes
+
+    wanted = phenes.chance(0.95)
+    return _lab(200, constrained=True, constraints=wanted, engine="adaptive")
+
+
+@golden
+def optimizer_risk() -> Arrays:
+    import phenes
+
+    return _lab(200, objective=phenes.risk.cvar(0.9), engine="adaptive")
+
+
 def _evolved(estimator: Any, p: Any, steps: int = 30, **options: Any) -> Arrays:
     import jax
     import jax.numpy as jnp

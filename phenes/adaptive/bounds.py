@@ -1,6 +1,10 @@
 """Where to aim when the minimum of a model lies outside the bounds."""
 
+# SciPy ships no stubs
+# pyright: reportMissingTypeStubs=false, reportUnknownVariableType=false
+
 import numpy as np
+from scipy.optimize import lsq_linear
 
 from phenes.adaptive.coordinates import Coordinates
 from phenes.adaptive.marginal import Marginal
@@ -8,63 +12,52 @@ from phenes.adaptive.newton import Confine
 
 
 def confine(coords: Coordinates, marginal: Marginal, turn: np.ndarray | None) -> Confine:
-    """The function that confines the advice of a model with these axes to the bounds."""
+    """The function that minimises a model with these axes within the bounds."""
 
-    def within(u: np.ndarray, curvature: np.ndarray) -> np.ndarray:
-        return nearest(coords, marginal, turn, u, curvature) if coords.bounded else u
+    def within(g: np.ndarray, curvature: np.ndarray) -> tuple[np.ndarray, bool]:
+        return lowest(coords, marginal, turn, g, curvature)
 
     return within
 
 
-def nearest(
+def lowest(
     coords: Coordinates,
     marginal: Marginal,
     turn: np.ndarray | None,
-    u: np.ndarray,
+    g: np.ndarray,
     curvature: np.ndarray,
-) -> np.ndarray:
-    """The point within the bounds with the lowest value of a model with its minimum at u.
+) -> tuple[np.ndarray, bool]:
+    """The u within the bounds with the least g u + curvature u^2 / 2, along the columns of turn.
 
-    `u` and `curvature` are along the columns of turn. Coordinates that leave the bounds are put on
-    the border one set after the other and the others are optimised again: exact if none of them
-    would want to come back, which is the common case, and within the bounds always.
+    And whether the bounds changed it. Curvatures are positive. In x the bounds are a box and the
+    model is a sum of squares: linear least squares, which an active set solves exactly.
     """
-    z = u if turn is None else turn @ u
-    wanted = coords.to_x(marginal.mean + marginal.unwhiten(z)) - coords.bias
-    theta = np.clip(wanted, coords.lower, coords.upper)
-    if np.array_equal(theta, wanted):
-        return u
-    if coords.full:
-        _optimise_the_rest(coords, _hessian(coords, marginal, turn, curvature), wanted, theta)
-    z = marginal.whiten(coords.to_y(theta + coords.bias))
-    return z if turn is None else z @ turn
+    u = -g / curvature
+    if not coords.bounded:
+        return u, False
+    here = coords.to_x(marginal.mean) - coords.bias
+    there = coords.to_x(marginal.mean + marginal.unwhiten(u if turn is None else turn @ u))
+    away = there - coords.bias - here
+    low, high = np.minimum(coords.lower - here, 0.0), np.maximum(coords.upper - here, 0.0)
+    if np.all((away >= low) & (away <= high)):
+        return u, False
+    if not coords.full:
+        return _along(coords, marginal, turn, np.clip(away, low, high)), True
+    root = np.sqrt(curvature)
+    matrix = _along(coords, marginal, turn, np.eye(coords.dim)).T * root[:, None]
+    # a box that is a point in some coordinate has no inside, which the solver asks for
+    free = high > low
+    step = np.zeros(coords.dim)
+    if free.any():
+        box = low[free], high[free]
+        step[free] = lsq_linear(matrix[:, free], root * u, bounds=box, method="bvls").x
+    return _along(coords, marginal, turn, step), True
 
 
-def _hessian(
-    coords: Coordinates, marginal: Marginal, turn: np.ndarray | None, curvature: np.ndarray
+def _along(
+    coords: Coordinates, marginal: Marginal, turn: np.ndarray | None, away: np.ndarray
 ) -> np.ndarray:
-    """The Hessian of the model, in coordinates of x."""
-    rows = coords.to_y(np.eye(coords.dim))  # images of the unit vectors of x
-    rows = (rows if marginal.basis is None else rows @ marginal.basis) / marginal.root
-    rows = rows if turn is None else rows @ turn
-    return (rows * curvature) @ rows.T
-
-
-def _optimise_the_rest(
-    coords: Coordinates, hessian: np.ndarray, wanted: np.ndarray, theta: np.ndarray
-) -> None:
-    """Moves the coordinates of theta that are not on the border."""
-    fixed = theta != wanted
-    for _ in range(coords.dim):
-        free = ~fixed
-        if not free.any():
-            return
-        pull = hessian[np.ix_(free, fixed)] @ (theta - wanted)[fixed]
-        theta[free] = (
-            wanted[free] - np.linalg.lstsq(hessian[np.ix_(free, free)], pull, rcond=None)[0]
-        )
-        out = free & ((theta < coords.lower) | (theta > coords.upper))
-        np.clip(theta, coords.lower, coords.upper, out=theta)
-        if not out.any():
-            return
-        fixed |= out
+    """Steps in x (rows or one vector), along the columns of turn."""
+    y = coords.to_y(away)
+    z = (y if marginal.basis is None else y @ marginal.basis) / marginal.root
+    return z if turn is None else z @ turn

@@ -94,6 +94,25 @@ class Coordinates:
         axes = self.to_y(np.eye(self.dim))  # rows: images of the unit vectors of x
         return cov + (axes.T * lack) @ axes
 
+    def within_box(self, cov: np.ndarray) -> np.ndarray:
+        """A covariance of x (in y) whose search is no wider than the box in any coordinate of x.
+
+        A search that is wider sees the corners of the box only. Correlations stay as they are.
+        """
+        widest = tuning.WIDEST_IN_BOX * (self.upper - self.lower)
+        if not np.isfinite(widest).any():
+            return cov
+        full = cov.ndim == 2
+        noise = np.diag(self.c) if full else self.c
+        std = self.std_x(cov - noise)
+        if np.all(std <= widest):
+            return cov
+        share = np.minimum(widest / np.maximum(std, tuning.TINY), 1.0)
+        if not full:
+            return (cov - noise) * share**2 + noise
+        shrink = self.to_y(self.to_x(np.eye(self.dim)) * share)
+        return shrink.T @ (cov - noise) @ shrink + noise
+
     def std_x(self, cov: np.ndarray) -> np.ndarray:
         """Standard deviations in x of a covariance in y."""
         if cov.ndim == 1:

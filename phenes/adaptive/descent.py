@@ -23,6 +23,7 @@ from phenes.adaptive.phases import (
     Decisions,
     End,
     Enter,
+    Recentre,
     Return,
     Revert,
     Step,
@@ -82,6 +83,8 @@ class Descent:
         Without noise the minimum of an exact model, if within the bounds, is the first of them:
         the next generation would only move away from it.
         """
+        if self.policies.pursuit.active:
+            return self.policies.pursuit.ask(self.state, n, rng)
         theta = self.policies.screening.draw(self.state, n, rng)
         coords = self.state.coords
         if self.policies.early_newton.take_reached():
@@ -102,6 +105,10 @@ class Descent:
         x, f, told = x[drawn], f[drawn], None if told is None else told[drawn]
         state.archive.add(x, f, told)
         if self._apply(self.policies.failures.decide(state, f)):
+            return
+        if self.policies.pursuit.active:
+            state.generation += 1
+            self._apply(self.policies.pursuit.decide(state, x, f))
             return
         if state.phase.refines:
             if state.evaluations >= self.policies.refinement.due:
@@ -137,7 +144,8 @@ class Descent:
         A generation that is not complete keeps its values: they are compared with each other only.
         """
         self._estimate = self._anchor = None
-        self.policies.reversal.forget()  # it compares new values with old ones
+        self.policies.reversal.forget()  # they compare new values with old ones
+        self.policies.pursuit.stop()
         self.state.archive.revalue(merit)
 
     def conclude(self) -> None:
@@ -171,6 +179,7 @@ class Descent:
             path = path @ change
         mean = mean + (new.to_y(new.bias) - new.to_y(old.bias))
         self.policies.reversal.forget()
+        self.policies.pursuit.stop()
         state.paths = dataclasses.replace(state.paths, s=np.zeros(old.dim), c=path)
         state.coords = new
         state.marginal = law(new, mean, cov)
@@ -213,7 +222,8 @@ class Descent:
         mean = coords.inside(new.mean)
         due = state.evaluations >= self.policies.early_newton.due
         lasts = coords.full and np.ptp(coords.c) == 0 and state.marginal.basis is not None
-        if lasts and not due and self._stale < tuning.STALE_SHARE:
+        fresh = self._stale < tuning.STALE_SHARE and coords.within_box(new.cov) is new.cov
+        if lasts and not due and fresh:
             c = float(coords.c[0])
             state.marginal = state.marginal.carried(mean, new.cov, new.growth, c)
         else:
@@ -227,7 +237,9 @@ class Descent:
         model = policies.early_newton.model(state)
         if model is not None and self._apply(policies.value_noise.decide(state, model)):
             return
-        self._apply(policies.early_newton.decide(state, model))
+        decisions = policies.early_newton.decide(state, model)
+        if not self._apply(policies.pursuit.begin(state, decisions)):
+            self._apply(decisions)
 
     def _refine(self) -> None:
         """Fits the model of the refinement that is due, unless the last step is taken back."""
@@ -260,6 +272,8 @@ class Descent:
         match decision:
             case Step():
                 self._step(decision)
+            case Recentre():
+                self._recentre(decision)
             case Revert():
                 self._revert(decision)
             case Return():
@@ -274,7 +288,7 @@ class Descent:
                 self.state.why = decision.why
             case _:
                 pass
-        if isinstance(decision, Revert | Return | Enter | End):
+        if isinstance(decision, Recentre | Revert | Return | Enter | End) and decision.why:
             self._events.add(self._label + decision.why)
 
     def _step(self, step: Step) -> None:
@@ -292,6 +306,12 @@ class Descent:
         if step.claim is not None:
             state.claim = step.claim
 
+    def _recentre(self, decision: Recentre) -> None:
+        state = self.state
+        state.marginal = law(state.coords, state.coords.inside(decision.mean), decision.cov)
+        state.paths = cma.no_paths(state.coords.dim)
+        self.policies.screening.forget()
+
     def _revert(self, revert: Revert) -> None:
         state = self.state
         kept = revert.to
@@ -305,6 +325,7 @@ class Descent:
         policies = self.policies
         self._drop_generation()
         policies.reversal.forget()
+        policies.pursuit.stop()
         policies.screening.forget()
         policies.screening.mirroring.forget()
         policies.floor.forget()
@@ -328,8 +349,8 @@ class Descent:
 
 
 def law(coords: Coordinates, mean: np.ndarray, cov: np.ndarray) -> Marginal:
-    """The law of x with this mean and covariance (in y), as wide as it must be at least."""
-    return marginal_of(mean, coords.widened(cov), coords.c)
+    """The law of x with this mean and covariance (in y), as wide as it must and may be."""
+    return marginal_of(mean, coords.widened(coords.within_box(cov)), coords.c)
 
 
 def capacity(coords: Coordinates, popsize: int) -> int:

@@ -37,7 +37,9 @@ WITHOUT = frozenset({"early_newton", "refinement", "screening", "value_noise"})
 
 
 class Mixed:
-    """Minimises E f(x) over real numbers, whole numbers and choices; a search like `Adaptive`.
+    """Minimises E f(x) over real numbers, whole numbers and choices.
+
+    A search like `Adaptive`, whose methods it has.
 
     Parameters
     ----------
@@ -127,20 +129,7 @@ class Mixed:
         return self._laws[descent]
 
     def ask(self, n: int | None = None, beside: int = 0) -> np.ndarray:
-        """Intended theta to try next.
-
-        Parameters
-        ----------
-        n : int, optional
-            How many; `popsize` by default.
-        beside : int, optional
-            Rows that the caller evaluates with them.
-
-        Returns
-        -------
-        ndarray, shape (n, d)
-            Points of the lattice, within the bounds.
-        """
+        """Intended theta to try next."""
         drawn = self.inner.ask(n, beside)
         theta = np.zeros((len(drawn), self.x0.size))
         theta[:, self._numbers] = drawn[:, : self._numbers.size]
@@ -168,13 +157,7 @@ class Mixed:
     def tell(
         self, theta: np.ndarray, x: np.ndarray, f: np.ndarray, measured: np.ndarray | None = None
     ) -> None:
-        """Take in any number of samples.
-
-        Parameters
-        ----------
-        theta, x, f, measured : ndarray
-            As for `Adaptive.tell`.
-        """
+        """Take in any number of samples."""
         real = self._real(theta, x)
         descent = self.inner.current
         before = descent.state.generation
@@ -188,13 +171,7 @@ class Mixed:
     def learn(
         self, theta: np.ndarray, x: np.ndarray, f: np.ndarray, measured: np.ndarray | None = None
     ) -> None:
-        """Take in samples that are no part of the search.
-
-        Parameters
-        ----------
-        theta, x, f, measured : ndarray
-            As for `tell`.
-        """
+        """Take in samples that are no part of the search."""
         self.inner.learn(theta, self._real(theta, x), f)
 
     def revalue(self) -> None:
@@ -208,96 +185,34 @@ class Mixed:
     surrogate = None
 
     def better_than(self, theta: np.ndarray) -> np.ndarray | None:
-        """Nothing: its mean is the proposal.
-
-        Parameters
-        ----------
-        theta : ndarray, shape (d,)
-            An earlier proposal.
-
-        Returns
-        -------
-        None
-        """
+        """Nothing: its mean is the proposal."""
 
     def retrace(self, theta: np.ndarray, beside: int = 0) -> np.ndarray:
-        """Go on as after an ask that gave these theta: by asking again.
-
-        Parameters
-        ----------
-        theta : ndarray, shape (n, d)
-            What was asked then.
-        beside : int, optional
-            As for `ask`.
-
-        Returns
-        -------
-        ndarray, shape (n, d)
-            What is asked now: the same, by the same arithmetic.
-        """
+        """Go on as after an ask that gave these theta: by asking again."""
         return self.ask(len(theta), beside)
 
     def withdraw(self, theta: np.ndarray) -> None:
-        """Nothing to do: what was asked and not told leaves no trace.
-
-        Parameters
-        ----------
-        theta : ndarray, shape (n, d)
-            What was asked.
-        """
+        """Nothing to do: what was asked and not told leaves no trace."""
 
     def predict(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Not known, as for `Adaptive`.
-
-        Parameters
-        ----------
-        theta : ndarray, shape (n, d)
-
-        Returns
-        -------
-        tuple of ndarray, shape (n,)
-            NaN.
-        """
+        """Not known, as for `Adaptive`."""
         return np.full(len(theta), np.nan), np.full(len(theta), np.nan)
 
     def restart(self, theta: np.ndarray, width: float | None = None) -> None:
-        """Begin a new descent where the evidence points, with its options likely.
-
-        Parameters
-        ----------
-        theta : ndarray, shape (d,)
-            Where it starts.
-        width : float, optional
-            How wide, in units of the first; half as wide by default.
-        """
+        """Begin a new descent where the evidence points, with its options likely."""
         if self._numbers.size:
             self.inner.restart(theta[self._numbers], width)
         options = self._options(self.inner.current)
         options.prefer([int(np.argmax(theta[block])) for block in self._lattice.choices])
 
     def inside(self, theta: np.ndarray) -> np.ndarray:
-        """The nearest points of the lattice within the bounds.
-
-        Parameters
-        ----------
-        theta : ndarray, shape (n, d)
-
-        Returns
-        -------
-        ndarray, shape (n, d)
-        """
+        """The nearest points of the lattice within the bounds."""
         return self._lattice.snap(np.clip(theta, self._lower, self._upper))
 
     def update_noise(
         self, cov: np.ndarray, bias: np.ndarray, unmeasured: np.ndarray | None = None
     ) -> None:
-        """Go on with better knowledge of the noise.
-
-        Parameters
-        ----------
-        cov, bias, unmeasured : ndarray
-            As for `Adaptive.update_noise`.
-        """
+        """Go on with better knowledge of the noise."""
         if not self._numbers.size:
             return
         pick = self._numbers
@@ -305,28 +220,11 @@ class Mixed:
         self.inner.update_noise(self._cov(cov), bias[pick], smooth)
 
     def expected_gain(self, n: int = 1) -> float:
-        """Not known, as for `Adaptive`.
-
-        Parameters
-        ----------
-        n : int, optional
-            How many evaluations are made at once.
-
-        Returns
-        -------
-        float
-            NaN.
-        """
+        """Not known, as for `Adaptive`."""
         return float("nan")
 
     def take_events(self) -> dict[str, int]:
-        """What happened since this was last called.
-
-        Returns
-        -------
-        dict of str to int
-            Reasons of decisions with their number.
-        """
+        """What happened since this was last called."""
         return self.inner.take_events()
 
     @property

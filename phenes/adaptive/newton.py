@@ -10,9 +10,9 @@ from phenes.adaptive import tuning
 from phenes.adaptive.model.features import dear
 from phenes.adaptive.model.quadratic import Fit
 
-# (point, curvatures), both along the columns of turn -> the minimiser of that model within the
-# bounds.
-Confine = Callable[[np.ndarray, np.ndarray], np.ndarray]
+# (gradient, positive curvatures), both along the columns of turn -> the minimiser of that model
+# within the bounds, and whether they changed it.
+Confine = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, bool]]
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,29 @@ def _descend(fit: Fit, curvature: np.ndarray, radius: float) -> np.ndarray:
         else:
             high = middle
     return -fit.g / (curvature + high)
+
+
+def regularised(g: np.ndarray, h: np.ndarray) -> np.ndarray:
+    """Curvatures h + lambda, positive, with the least lambda for a step -g / them within 1."""
+    size = float(np.abs(h).max())
+    low = max(0.0, -float(h.min()))
+    high = low + float(np.linalg.norm(g))
+    least = max(tuning.LEAST_CURVATURE * size, tuning.TINY)
+
+    def length(extra: float) -> float:
+        return float(np.linalg.norm(g / np.maximum(h + extra, least)))
+
+    if length(low) <= 1:
+        return np.maximum(h + low, least)
+    for _ in range(tuning.BISECTIONS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if length(middle) > 1 else (low, middle)
+    return np.maximum(h + high, least)
+
+
+def _shortened(step: np.ndarray, longest: float) -> np.ndarray:
+    """A part of a step to a point within the bounds, which are convex: it stays within them."""
+    return step * min(1.0, longest / max(float(np.abs(step).max()), tuning.TINY))
 
 
 def _signal(fit: Fit, curvature: np.ndarray, step: np.ndarray) -> float:
@@ -94,14 +117,19 @@ def early(fit: Fit, excess: np.ndarray, confine: Confine, growing: bool) -> Advi
     d = fit.g.size
     edge = edge_of(fit)
     curvature = _floored(fit, edge)
-    full = confine(-fit.g / curvature, curvature)
+    full, blocked = confine(fit.g, curvature)
     # the trust region: samples lie at a distance of about sqrt d, beyond it the model extrapolates
     radius = tuning.TRUST_RADIUS * math.sqrt(d)
     longest = tuning.LONGEST_COORDINATE
-    move = confine(np.clip(_descend(fit, curvature, radius), -longest, longest), curvature)
+    if blocked:
+        part = radius / max(float(np.linalg.norm(full)), tuning.TINY)
+        move = _shortened(min(part, 1.0) * full, longest)
+    else:
+        move = np.clip(_descend(fit, curvature, radius), -longest, longest)
     resolved = fit.h > tuning.CLEAR_CURVATURE * edge
     sloping = np.linalg.norm(fit.g) > tuning.CLEAR_SLOPE * fit.residual / math.sqrt(fit.n)
-    grows = growing and sloping and common_curvature(fit, edge) == 0
+    # beyond the bounds a wider search would see nothing
+    grows = growing and sloping and not blocked and common_curvature(fit, edge) == 0
     factors = np.full(d, tuning.EARLY_GROWTH if grows else 1.0)
     if resolved.any():
         near = bool(np.linalg.norm(full) < math.sqrt(d))
@@ -134,7 +162,7 @@ def final(fit: Fit, noise_free: bool, confine: Confine) -> Advice:
     """
     edge = edge_of(fit)
     curvature = _floored(fit, edge)
-    full = confine(-fit.g / curvature, curvature)
+    full, blocked = confine(fit.g, curvature)
     length = float(np.abs(full).max())
     good = fit.r2 > tuning.GOOD_R2
     blind = fit.r2 < tuning.BLIND_R2
@@ -146,11 +174,11 @@ def final(fit: Fit, noise_free: bool, confine: Confine) -> Advice:
             factors[unseen] = tuning.BLIND_GROWTH if very else tuning.WEAK_GROWTH
     elif length <= 1:
         factors[fit.h > tuning.CLEAR_CURVATURE * edge] = tuning.FINAL_SHRINK
-        if good:
+        if good and not blocked:
             factors[fit.h < edge] = tuning.UNCLEAR_GROWTH
     elif good:
         # the refinement began too early: the step is longer than the search is wide
         factors[np.abs(full) > 1] = tuning.LATE_GROWTH
     far = tuning.FINAL_LONGEST_GOOD if good else tuning.FINAL_LONGEST
-    move = confine(np.clip(full, -far, far), curvature)
+    move = _shortened(full, far) if blocked else np.clip(full, -far, far)
     return Advice(move, factors, length, _signal(fit, curvature, full))

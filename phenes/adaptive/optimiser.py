@@ -120,7 +120,8 @@ class Adaptive:
     @property
     def popsize(self) -> int:
         """Evaluations of a generation now; restarts may have more than the first descent."""
-        return self._current.state.popsize
+        current = self._current
+        return 1 if current.policies.pursuit.active else current.state.popsize
 
     @property
     def least(self) -> int:

@@ -57,6 +57,15 @@ class Step:
 
 
 @dataclass(frozen=True)
+class Recentre:
+    """The trust region of a model: another mean and covariance, in y."""
+
+    mean: np.ndarray
+    cov: np.ndarray
+    why: str = ""  # empty: it only goes on
+
+
+@dataclass(frozen=True)
 class Revert:
     """Back to the distribution before the last Newton step."""
 
@@ -94,12 +103,12 @@ class End:
     why: str
 
 
-Decision = Stay | Step | Revert | Return | Widen | Enter | End
+Decision = Stay | Step | Recentre | Revert | Return | Widen | Enter | End
 
 # The decisions of a policy, in the order in which they are applied; none if it has nothing to say.
 Decisions = tuple[Decision, ...]
 
-# All transitions there are. Stay, Step, Revert and Widen change no phase.
+# All transitions there are. Stay, Step, Recentre, Revert and Widen change no phase.
 TRANSITIONS: dict[tuple[Phase, type[Decision]], Phase] = {
     (Phase.SEARCH, Enter): Phase.REFINE,
     (Phase.ENDED, Enter): Phase.SETTLED,
@@ -116,7 +125,7 @@ TRANSITIONS: dict[tuple[Phase, type[Decision]], Phase] = {
 
 def after(phase: Phase, decision: Decision) -> Phase:
     """The phase after a decision; ValueError if there is no such transition."""
-    if isinstance(decision, Stay | Step | Revert | Widen):
+    if isinstance(decision, Stay | Step | Recentre | Revert | Widen):
         return phase
     try:
         return TRANSITIONS[phase, type(decision)]

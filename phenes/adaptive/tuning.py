@@ -124,6 +124,8 @@ CORRECTION_DOUBT = 4
 
 # --- CMA-ES ---
 
+# Standard deviation of a search over the width of its box, at most. [guard]
+WIDEST_IN_BOX = 0.5
 # Whitened points are clipped to a length of sqrt(d) plus this: no draw lies further out.
 # [guard]
 LONGEST_BEYOND = 3
@@ -186,6 +188,35 @@ MOST_RESHAPED = 10
 # Near the optimum variances shrink by this times the unexplained share, at most to ... [bench]
 SHRINK_PER_UNEXPLAINED = 10
 MOST_SHRUNK = 0.1
+
+# --- pursuit ---
+
+# Longest coordinate of an early step, with a full model that is not the first, beyond which the
+# model is followed evaluation by evaluation. [bench: f2, f8 to f14 without noise, instance 1]
+FAR = 2.0
+# Rows beyond the region weigh less by this power of their distance in units of its radius. [bench:
+# the same, of 2, 3 and 4]
+WEIGHT_ORDER = 2
+# Weight of the Hessian so far beside that of the rows. [bench: the same, of 1e-3, 1e-4 and 1e-5]
+LEAST_CHANGE = 1e-4
+# Share of the promised decrease below which a promise is broken, and above which it is kept.
+# [bench: the same; usual ones of trust regions]
+BROKEN = 0.1
+KEPT = 0.5
+# Share of the radius beyond which a step ends where the region does. [guard]
+LIMITED = 0.9
+# The radius grows by this where a promise of a step as long as it is kept, and shrinks by this
+# where it is broken. [bench: the same, of 1.5 and 0.7, 2 and 0.5]
+PURSUIT_GROWTH = 1.5
+PURSUIT_SHRINK = 0.7
+# Steps over which kept promises are averaged, as a rate, and the share of them below which the
+# pursuit ends. [bench: the same, of 0.3 and 0.5]
+TRUST_RATE = 0.1
+LEAST_TRUST = 0.3
+# Times that the region becomes narrower while promises fall by less than this power of it: a kink.
+# [bench: the sharp ridge, f13]
+KINK_NARROWING = 300.0
+KINK_ORDER = 1.5
 
 # --- noise of the values ---
 

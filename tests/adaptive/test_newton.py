@@ -14,8 +14,8 @@ def a_fit(g, h, r2=0.99, residual=1e-6, outer=1.0, turn=None, n=200):
     return Fit(0.0, g, h, turn, turn is not None, residual, r2, n, 1 + 2 * g.size, outer)
 
 
-def free(u, curvature):
-    return u
+def free(g, curvature):
+    return -g / curvature, False
 
 
 FAR = np.full(3, np.inf)  # excess: no noise anywhere
@@ -130,3 +130,17 @@ def test_what_is_not_known_of_the_products_is_no_more_than_the_residual():
     assert edges[0] == edges[1]
     axes = [newton.edge_of(a_fit(np.ones(100), np.ones(100), n=n)) for n in (500, 1000)]
     assert axes[0] > axes[1]
+
+
+@pytest.mark.parametrize("h", [[1.0, 2.0, 5.0], [-3.0, 0.0, 2.0], [-1e-9, 1.0, 1e9]])
+@pytest.mark.parametrize("size", [0.01, 1.0, 100.0])
+def test_regularised_curvatures_keep_a_step_within_one_and_no_shorter_than_they_must(h, size):
+    g, h = size * np.array([1.0, -2.0, 0.5]), np.array(h)
+    curvature = newton.regularised(g, h)
+    assert np.all(curvature > 0)
+    length = np.linalg.norm(g / curvature)
+    assert length <= 1 + 1e-9
+    if length < 1 - 1e-6:
+        np.testing.assert_array_equal(curvature, h)
+    else:
+        np.testing.assert_allclose(np.diff(curvature), np.diff(h))

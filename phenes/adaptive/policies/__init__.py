@@ -12,6 +12,7 @@ from phenes.adaptive.policies.failures import Failures
 from phenes.adaptive.policies.floor import Floor
 from phenes.adaptive.policies.mirroring import Mirroring
 from phenes.adaptive.policies.plateau import Plateau
+from phenes.adaptive.policies.pursuit import Pursuit
 from phenes.adaptive.policies.refinement import Refinement
 from phenes.adaptive.policies.reversal import Reversal
 from phenes.adaptive.policies.screening import Screening
@@ -26,6 +27,7 @@ SWITCHES = {
     "plateau": "generations of equal values are updates like any other",
     "reversal": "no Newton step is taken back",
     "early_newton": "only ranks move the mean on the way",
+    "pursuit": "without noise, models are followed once for many evaluations, as with it",
     "value_noise": "noise of the values is not looked for",
     "stagnation": "a search goes on however long it has not improved",
     "refinement": "ranks move the mean to the end; value noise is not looked for either",
@@ -43,6 +45,7 @@ class Policies:
     reversal: Reversal
     value_noise: ValueNoise
     early_newton: EarlyNewton
+    pursuit: Pursuit
     floor: Floor
     stagnation: Stagnation
     refinement: Refinement
@@ -65,6 +68,7 @@ def make_policies(without: frozenset[str], due: int = 0, value_noise: float = 0.
         reversal=Reversal("reversal" not in without),
         value_noise=ValueNoise(refines and "value_noise" not in without, value_noise),
         early_newton=EarlyNewton("early_newton" not in without, due),
+        pursuit=Pursuit("pursuit" not in without),
         floor=Floor(refines),
         stagnation=Stagnation("stagnation" not in without, refines),
         refinement=Refinement(),
