@@ -35,6 +35,12 @@ SINGLE = 1.001  # effective draws up to which nothing is known of their scatter
 NEGLIGIBLE = 1e-6  # weights, relative to the largest, that a surrogate need not explain
 MISSED = 4.0  # reach: the distance that one of this many times the effective draws exceeds
 HORIZON, FEW_DRAWS = 4.0, 8  # times the reach, for this many draws or fewer
+FAR = 4.0  # times the horizon, for rows that show that f jumps
+# A quadratic is exact nearby if it misses at most this share of how f varies there.
+EXACT = 1e-6
+# Power of the distance by which what it misses may grow where f is smooth, and how many times as
+# much is sudden.
+GROWTH, SUDDEN = 4.0, 10.0
 SMOOTH_ORDER = 2
 TWO_SIDED = 0.97725  # probability below two standard deviations of a normal
 RULE_OF_THREE = 3.0  # n draws without an event leave a probability of 3 / n for it, at 95 %
@@ -169,6 +175,7 @@ def estimate(
         models += [fitted for crossed in (False, True) if (fitted := view.fit(crossed)) is not None]
         if surrogate is not None:
             models.append(view.explained(surrogate))
+    view.find_jumps(models)
     found = [view.judge(model, draws, failed) for model in models]
     best = min((each for each in found if each is not None), key=lambda each: each.se)
     return best
@@ -255,9 +262,11 @@ class _View:
         self.failed = np.isnan(self.f)
         self.f = np.where(self.failed, price, self.f)
         self.effective = 1 / float(np.sum(self.w**2))
-        self.nearness = self._nearness()
+        self.ratio, self.horizon = self._distances()
+        self.nearness = self._nearness(self.horizon)
+        self.jumps = np.zeros(self.f.size, bool)
 
-    def _nearness(self) -> FloatArray:
+    def _nearness(self, horizon: float) -> FloatArray:
         """How much of what is missed at a row may be missed here as well, [n].
 
         All within reach of as many draws, less further out. What is missed grows with the distance,
@@ -268,6 +277,11 @@ class _View:
         and of restarts, whose values may be larger by any factor, say nothing. The more draws there
         are, the better is known where jumps begin, and the nearer is the horizon.
         """
+        near = np.maximum(self.ratio, 1.0) ** -float(SMOOTH_ORDER)
+        return np.where(self.ratio <= horizon, near, 0.0)
+
+    def _distances(self) -> tuple[FloatArray, float]:
+        """Distances of the rows in units of the reach, [n], and the horizon."""
         # no input noise: the reach is the distance of the rows that a model would be fitted to
         if not self.law.noisy.any():
             others, count = (
@@ -280,9 +294,48 @@ class _View:
             reach = length[
                 min(int(len(length) * (1 - 1 / (MISSED * self.effective))), len(length) - 1)
             ]
-        ratio = np.sqrt(self.distance) / reach
         horizon = 1 + (HORIZON - 1) * math.sqrt(min(1.0, FEW_DRAWS / self.effective))
-        return np.where(ratio <= horizon, np.maximum(ratio, 1.0) ** -float(SMOOTH_ORDER), 0.0)
+        return np.sqrt(self.distance) / reach, horizon
+
+    def find_jumps(self, models: list[Control | None]) -> None:
+        """Which rows beyond the horizon show that f jumps somewhere on the way.
+
+        They have the value of another row; or a quadratic is exact nearby, and misses them by more
+        than what it misses nearby can have grown to. What one model shows holds for all.
+        """
+        near, far = self.ratio <= 1, (self.ratio > self.horizon) & ~self.failed
+        if not self.law.noisy.any() or not near.any() or not far.any():
+            return
+        grown = SUDDEN * np.maximum(self.ratio, 1.0) ** GROWTH
+        self.jumps = far & self._plateaus()
+        varies = float(np.ptp(self.f[near]))
+        for model in models:
+            if model is None or model.alone is not None:
+                continue
+            off = np.abs(self._off(model))
+            least = float(off[near].max())
+            if least <= EXACT * varies:
+                self.jumps |= far & (off > least * grown)
+
+    def _plateaus(self) -> BoolArray:
+        """Rows with a value that another has at another x, [n]: a penalty, a step, scrap."""
+        _, first, group = np.unique(self.f, return_index=True, return_inverse=True)
+        elsewhere = np.any(self.point != self.point[first[group]], axis=1)
+        return np.isin(group, group[elsewhere])
+
+    def _off(self, model: Control | None) -> FloatArray:
+        """What a model misses of the rows, beside what it misses on average here, [n]."""
+        rest = self.f if model is None else model.rest
+        return rest - float(self.w @ rest)
+
+    def _missed(self, off: FloatArray) -> float:
+        """The most that the draws may have missed of what the model does not explain.
+
+        A cliff that was met far away may begin anywhere on the way from here. Answers are not
+        compared by it: whatever is compared may have it as near.
+        """
+        far = np.where(self.jumps, self._nearness(FAR * self.horizon), 0.0)
+        return float(np.abs(off * np.maximum(self.nearness, far)).max())
 
     def explained(self, surrogate: Surrogate) -> Control | None:
         """The model of the search, of the nearest rows that have a value."""
@@ -382,7 +435,6 @@ class _View:
     def judge(self, model: Control | None, draws: int, failed: int) -> Estimate | None:
         """None if the estimate leaves the range of everything that was seen."""
         values = self.f if model is None else model.values
-        rest = self.f if model is None else model.rest
         drawn = values[self.w > 0]
         # a mean of equal numbers is that number
         fun = float(np.clip(self.w @ values, drawn.min(), drawn.max()))
@@ -391,9 +443,10 @@ class _View:
         n = self.effective
         variance = self._variance(values, fun, None if model is None else model.alone)
         share = failed / draws if draws else float(self.w @ self.failed)
-        off = (rest - float(self.w @ rest)) * self.nearness
+        off = self._off(model)
         other = self._other()
-        missed = max(float(np.abs(off).max()), abs(other))
+        missed = max(self._missed(off), abs(other))
+        off = off * self.nearness
         error = math.hypot(math.sqrt(variance), 0.0 if model is None else model.error)
         spare = n if model is None else min(n, model.spare)
         if model is None or model.alone is None:

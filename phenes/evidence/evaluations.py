@@ -32,6 +32,8 @@ class Evaluations(NamedTuple):
         What they were made for: "verify", or what the search was doing.
     constraints : dict of str to ndarray, shape (n,)
         Constraints by name; NaN where they are not known.
+    further : dict of str to ndarray, shape (n,)
+        Values beside f by name, of an f that returns two.
     """
 
     theta: FloatArray | Columns
@@ -39,6 +41,7 @@ class Evaluations(NamedTuple):
     f: FloatArray
     phase: NDArray[np.str_] = np.empty(0, dtype=str)
     constraints: Mapping[str, FloatArray] = MappingProxyType({})
+    further: Mapping[str, FloatArray] = MappingProxyType({})
 
     def named(self, space: Space) -> Evaluations:
         """The same with values by name.
@@ -55,13 +58,13 @@ class Evaluations(NamedTuple):
         return self._replace(theta=space.columns(self.theta), x=space.columns(self.x))
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """Columns of a table: theta_NAME, x_NAME, f, constraints by their names, and phase.
+        """Columns of a table: theta_NAME, x_NAME, f, others by their names, and phase.
 
         Returns
         -------
         dict of str to ndarray, shape (n,)
             NAME is that of a parameter, or the number of a coordinate. A constraint whose name
-            another column has is called constraint_NAME.
+            another column has is called constraint_NAME, a further value value_NAME.
         """
         out: dict[str, NDArray[Any]] = {}
         for kind, part in (("theta", self.theta), ("x", self.x)):
@@ -69,6 +72,8 @@ class Evaluations(NamedTuple):
             out |= {f"{kind}_{name}": column for name, column in named.items()}
         phase = self.phase if len(self.phase) else np.full(self.f.size, "")
         out["f"] = self.f
+        for name, column in self.further.items():
+            out[f"value_{name}" if name in (*out, "phase") else name] = column
         for name, column in self.constraints.items():
             out[f"constraint_{name}" if name in (*out, "phase") else name] = column
         return out | {"phase": phase}

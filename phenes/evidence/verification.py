@@ -17,7 +17,7 @@ import numpy as np
 from scipy import special
 
 from phenes._validate import FloatArray
-from phenes.evidence.estimate import Estimate
+from phenes.evidence.estimate import SINGLE, Estimate
 
 ROUND_SHARE, ROUND_LEAST = 0.125, 2  # draws in a round: share of the reserve, and at least
 TRIAL = 3  # draws at a rival of which too little is known for an estimate
@@ -218,15 +218,18 @@ def _index(known: Estimate) -> float:
 def _blur(known: Estimate, other: Estimate) -> float:
     """Standard error with the small-sample quantile of one standard deviation.
 
-    A single draw is taken to spread like those of the other.
+    A single draw is taken to spread like those of the other; or as a model says, which counts for
+    several errors of the model.
     """
     alone = not np.isfinite(known.spread)
     if alone and not np.isfinite(other.spread):
         return np.inf
     spare = (other if alone else known).effective - 1
     spread = other.spread if alone else known.spread
+    errors = MODEL_ERRORS if not alone and known.effective <= SINGLE else 1.0
     return (
-        float(special.stdtrit(max(spare, 1.0), ONE_SIDED))
+        errors
+        * float(special.stdtrit(max(spare, 1.0), ONE_SIDED))
         * spread
         / math.sqrt(max(known.effective, 1.0))
     )

@@ -16,14 +16,16 @@ from phenes._validate import FloatArray
 from phenes.gp import tuning
 from phenes.gp.kernel import Cloud, Kernel, Shape, matern, squared_exponential
 from phenes.gp.likelihood import Likelihood, unpack
+from phenes.gp.warp import Warp, warp_for
 
 
 class Fitted(NamedTuple):
-    """Parameters of a kernel, as logarithms, and what they cost."""
+    """Parameters of a kernel, as logarithms, what they cost, and the scale of the values."""
 
     shape: Shape
     parameters: FloatArray
     cost: float
+    warp: Warp | None = None  # the scale of the values; None: as they are
 
     @property
     def kernel(self) -> Kernel:
@@ -70,3 +72,27 @@ def choose(rows: Cloud, y: FloatArray, known: Fitted | None, steps: int) -> Fitt
         short[:dim] += math.log(tuning.SHORT)
         found += [refine(shape, one, rows, y, steps) for one in (start, short)]
     return min(found, key=lambda each: each.cost)
+
+
+def choose_scale(rows: Cloud, f: FloatArray, known: Fitted | None, steps: int) -> Fitted:
+    """`choose` on the scale of the values that explains them better: as they are, or compressed.
+
+    Densities of h are made densities of f by its slope.
+    """
+    plain = choose(rows, f, known, steps)
+    warp = warp_for(f)
+    if warp is None:
+        return plain
+    h = warp.compress(f)
+    found = choose(rows, h, known, steps)
+    cost = found.cost + f.size * math.log(h.std()) - float(np.sum(np.log(warp.slope(f))))
+    if cost + tuning.PLAIN < plain.cost + f.size * math.log(f.std()):
+        return found._replace(warp=warp)
+    return plain
+
+
+def follow(known: Fitted, rows: Cloud, f: FloatArray, steps: int) -> Fitted:
+    """Parameters of the same kernel and kind of scale for more rows."""
+    warp = None if known.warp is None else warp_for(f)
+    y = f if warp is None else warp.compress(f)
+    return refine(known.shape, known.parameters, rows, y, steps)._replace(warp=warp)

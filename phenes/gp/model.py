@@ -11,12 +11,13 @@ from phenes.gp import tuning
 from phenes.gp.belief import Belief
 from phenes.gp.coverage import covering
 from phenes.gp.draws import gaussian_offsets
-from phenes.gp.fit import Fitted, choose, refine
+from phenes.gp.fit import Fitted, choose, choose_scale, follow, refine
 from phenes.gp.kernel import Cloud, matern
 from phenes.gp.likelihood import prior
 from phenes.gp.posterior import Posterior
 from phenes.gp.risk_belief import RiskBelief, price_of
-from phenes.risk import Risk
+from phenes.gp.warp import OnScale, Warp
+from phenes.risk import Risk, mean
 
 
 class Rows:
@@ -85,9 +86,15 @@ class Model:
         Variances or covariance of x - theta.
     bias : ndarray, shape (d,)
         Mean of x - theta.
+    compresses : bool, optional
+        Whether values over orders of magnitude may be modelled by their logarithm. What is
+        believed is in its units then: `in_units` makes values of it.
     """
 
-    def __init__(self, dim: int, noise: FloatArray | None, bias: FloatArray):
+    def __init__(
+        self, dim: int, noise: FloatArray | None, bias: FloatArray, compresses: bool = False
+    ):
+        self._choose = choose_scale if compresses else choose
         self.rows, self.noise, self.bias = Rows(dim), noise, bias
         self.fitted: Fitted | None = None
         self._labels: Fitted | None = None
@@ -99,10 +106,11 @@ class Model:
         self._gaussian = True
 
     def at_risk(self, risk: Risk | None, draws: FloatArray | None) -> None:
-        """From now on believe in a risk; draws (s, d) of x - theta if the law is no Gaussian."""
+        """From now on believe in a risk, or in E f if it is None.
+
+        draws (s, d): of x - theta if the law is no Gaussian.
+        """
         self.risk, self._belief = risk, None
-        if risk is None:
-            return
         most = tuning.RISK_DRAWS
         self._gaussian = draws is None
         if draws is None:
@@ -123,11 +131,10 @@ class Model:
         chosen = self._near(self.rows.worked)
         cloud, y = self.rows.cloud(chosen, self.noise), self.rows.f[chosen]
         if self.fitted is None or n >= self._next_choice:
-            self.fitted = choose(cloud, y, self.fitted, tuning.CHOICE_STEPS)
+            self.fitted = self._choose(cloud, y, self.fitted, tuning.CHOICE_STEPS)
             self._next_choice = math.ceil(tuning.CHOICE_GROWTH * n)
         else:
-            start = self.fitted
-            self.fitted = refine(start.shape, start.parameters, cloud, y, tuning.FOLLOW_STEPS)
+            self.fitted = follow(self.fitted, cloud, y, tuning.FOLLOW_STEPS)
         self._next_follow = n + 1 + int(tuning.FOLLOW_SHARE * n)
         self._follow_labels()
 
@@ -185,11 +192,28 @@ class Model:
         return RiskBelief(found.values, found.failures, found.price, found.risk, offsets)
 
     def _believed(self) -> Belief:
-        values, failures = self.values(), self._failures()
-        if self.risk is None:
+        values, failures, warp = self.values(), self._failures(), self.warp
+        if self.risk is None and warp is None:
             return Belief(values, failures, float(np.nanmax(self.rows.f)))
-        price = price_of(self.risk, self.rows.f[self.rows.worked])
-        return RiskBelief(values, failures, price, self.risk, self._offsets)
+        risk = mean() if self.risk is None else self.risk
+        price = price_of(risk, self.rows.f[self.rows.worked])
+        if not len(self._offsets):
+            self._offsets = gaussian_offsets(self.noise, self.bias, tuning.RISK_DRAWS)
+        if warp is None:
+            return RiskBelief(values, failures, price, risk, self._offsets)
+        price = float(warp.compress(np.array(price)))
+        return RiskBelief(values, failures, price, OnScale(warp, risk), self._offsets)
+
+    @property
+    def warp(self) -> Warp | None:
+        """The scale on which the values are modelled; None: as they are."""
+        return None if self.fitted is None else self.fitted.warp
+
+    def in_units(self, mean: FloatArray, sd: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """What is believed, (m,) each, in units of the values."""
+        if self.warp is None:
+            return mean, sd
+        return self.warp.expand(mean), sd * self.warp.steepness(mean)
 
     def _failures(self) -> Posterior | None:
         """The posterior of the labels of failures."""
@@ -207,6 +231,8 @@ class Model:
         chosen = self._near(self.rows.worked)
         cloud = self.rows.cloud(chosen, self.noise)
         fitted, y = self.fitted, self.rows.f[chosen]
+        if fitted.warp is not None:
+            y = fitted.warp.compress(y)
         return Posterior(fitted.kernel, fitted.eta, cloud, y, self.noise, self.bias)
 
     @property

@@ -122,7 +122,7 @@ class LocalBelief(NamedTuple):
     @one_thread
     def at(self, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
         """E f at theta (m, d) and its standard error, (m,) each."""
-        return self.model.belief.at(self.region.to_u(theta))
+        return self.model.in_units(*self.model.belief.at(self.region.to_u(theta)))
 
 
 @one_thread
@@ -174,7 +174,7 @@ def _model(
     if np.isfinite(f).sum() < tuning.LEAST_FOR_OPINION * (dim + 1):
         return None
     region = _around(theta, x)
-    model = Model(dim, region.covariance(cov), bias / region.width)
+    model = Model(dim, region.covariance(cov), bias / region.width, compresses=True)
     model.add(region.to_u(theta), region.to_u(x), f, np.ones(x.shape, bool))
     return None if model.fitted is None else (model, region)
 

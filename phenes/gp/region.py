@@ -65,6 +65,17 @@ class Region:
         """Points of the unit cube, all over the box."""
         return self.low + (self.high - self.low) * unit
 
+    def wider(self, factor: float) -> Region:
+        """The region with the same centre and so many times as wide, where the bounds allow."""
+        if factor == 1:
+            return self
+        reach = 0.5 * (factor - 1) * (self.high - self.low)
+        low, high = (
+            np.maximum(self.low - reach, self.least),
+            np.minimum(self.high + reach, self.most),
+        )
+        return replace(self, low=low, high=high)
+
     def around(self, u: FloatArray) -> Region:
         """The region that reaches a share of its size beyond u, where the bounds allow."""
         reach = tuning.GROW * (self.high - self.low)

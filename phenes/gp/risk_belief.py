@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import math
+from typing import Protocol
 
 import numpy as np
 
@@ -21,6 +22,14 @@ from phenes.gp.posterior import Posterior, Slopes
 from phenes.risk import Risk
 
 
+class Functional(Protocol):
+    """What is made of the values of a model at draws of x: a risk, maybe on another scale."""
+
+    def tangent(self, f: FloatArray, /) -> tuple[FloatArray, FloatArray]:
+        """Its value for equally likely values (..., n), and its derivatives by them."""
+        ...
+
+
 class RiskBelief(Belief):
     """A risk of f where evaluations succeed, and what failures cost.
 
@@ -28,7 +37,7 @@ class RiskBelief(Belief):
     ----------
     values, failures, price, believed
         As for `Belief`; the price in units of the risk.
-    risk : Risk
+    risk : Functional
         What is minimised.
     offsets : ndarray, shape (s, d)
         Draws of x - theta. Any first part of them stands for the law: many theta are compared by
@@ -40,7 +49,7 @@ class RiskBelief(Belief):
         values: Posterior,
         failures: Posterior | None,
         price: float,
-        risk: Risk,
+        risk: Functional,
         offsets: FloatArray,
         believed: Posterior | None = None,
     ):
@@ -63,7 +72,7 @@ class RiskBelief(Belief):
         """As many draws as m theta can be compared by."""
         most = tuning.RISK_ENTRIES // max(m * len(self.values.rows), 1)
         n = min(max(most, tuning.LEAST_RISK_DRAWS), len(self.offsets))
-        return self.offsets[: n - n % 2]  # pairs, where they are mirrored
+        return self.offsets[: max(n - n % 2, 1)]  # pairs, where they are mirrored
 
     def _some(self, theta: FloatArray, draws: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean and standard deviation by the model, without doubt and failures."""

@@ -122,13 +122,14 @@ class BayesianSearch:
         self.width = sigma0
         self._region = make_region(self.x0, sigma0, self._lower, self._upper, lattice)
         shift = np.zeros(dim) if bias is None else bias / self._region.width
-        self._model = Model(dim, self._region.covariance(cov), shift)
+        self._model = Model(dim, self._region.covariance(cov), shift, compresses=True)
         self._draws, self._risk = draws, risk
         self._design = design_size(dim, budget)
         self._seed = seed
         self._sobol = _sobol(dim, np.random.default_rng([seed, 1]))
         self._pending = np.empty((0, dim))
         self._answer: FloatArray | None = None
+        self._known: tuple[float, float] | None = None  # the estimate there
         self._centre = self._region.to_u(self.x0)  # the last answer: where the law of x is taken
         self._events: dict[str, int] = {}
         self._shape = ""
@@ -182,7 +183,7 @@ class BayesianSearch:
     def _next(self) -> FloatArray:
         """One more theta, which is under way from now on."""
         if self._spreads:
-            u = self._region.spread(self._sobol.random(1)[0])
+            u = self._region.wider(self._looking_out).spread(self._sobol.random(1)[0])
         else:
             u, _ = self._improving(np.random.default_rng([self._seed, 2, self._asked]))
         theta = self.inside(self._region.to_theta(u))
@@ -194,6 +195,17 @@ class BayesianSearch:
         """Whether the next theta is of the space-filling sequence."""
         explores = self._asked % tuning.EXPLORE == tuning.EXPLORE - 1
         return self._lacking > 0 or not self._model.ready or explores
+
+    @property
+    def _looking_out(self) -> float:
+        """How many times as far the next theta of the space-filling sequence may lie.
+
+        Where all values are equal there is nothing near: every other point looks further out, the
+        further the longer nothing has been found.
+        """
+        if self._lacking > 0 or self._model.ready or self._asked % 2:
+            return 1.0
+        return math.sqrt(self._asked / self._design)
 
     def _hand_out(self, theta: FloatArray) -> None:
         self._pending = np.concatenate([self._pending, theta[None]])[-tuning.MOST_PENDING :]
@@ -246,7 +258,7 @@ class BayesianSearch:
         """
         if not self._model.ready:
             return np.full(len(theta), np.nan), np.full(len(theta), np.nan)
-        return self._model.belief.at(self._region.to_u(theta))
+        return self._model.in_units(*self._model.belief.at(self._region.to_u(theta)))
 
     def _improving(self, rng: np.random.Generator) -> tuple[FloatArray, float]:
         """The most promising u, with those under way believed, and its log improvement."""
@@ -291,7 +303,10 @@ class BayesianSearch:
             total += math.exp(gain)
             self._pending = np.concatenate([self._pending, self._region.to_theta(u)[None]])
         self._pending = pending
-        return total
+        warp = self._model.warp
+        if warp is None:
+            return total
+        return total * float(warp.steepness(self._model.belief.at(self._best()[None])[0])[0])
 
     @one_thread
     def tell(
@@ -323,7 +338,7 @@ class BayesianSearch:
                 wanted = self._wanted.requirements(names)
                 self._limits = Limits(wanted, c.shape[1], model.noise, model.bias)
             self._limits.add(to_u(theta[known]), to_u(x[known]), c[known], seen[known])
-        self._answer = None
+        self._answer = self._known = None
         self._report(f)
 
     learn = tell  # draws at the answer teach as much as any others
@@ -424,7 +439,7 @@ class BayesianSearch:
         self._model.update_noise(self._region.covariance(total), bias / self._region.width)
         if self._limits is not None:
             self._limits.update_noise(self._model.noise, self._model.bias)
-        self._answer = None
+        self._answer = self._known = None
 
     @one_thread
     def _best(self) -> FloatArray:
@@ -435,7 +450,7 @@ class BayesianSearch:
                 found = self._draws(self._region.to_theta(u))
                 return None if found is None else found / self._region.width
 
-            if self._risk is not None:
+            if self._risk is not None or self._model.warp is not None:
                 self._model.at_risk(self._risk, draws(self._centre))
             if self._limits is not None and self._limits.ready:
                 self._answer = best_within(self._model, self._limits, self._region)
@@ -462,8 +477,10 @@ class BayesianSearch:
         if not self._model.ready:
             return np.nan, np.inf
         best = self._best()
-        mean, sd = self._model.for_claims.at(best[None])
-        return float(mean[0]), float(sd[0])
+        if self._known is None:
+            mean, sd = self._model.in_units(*self._model.for_claims.at(best[None]))
+            self._known = float(mean[0]), float(sd[0])
+        return self._known
 
     @property
     def surrogate(self) -> Surrogate | None:
@@ -482,7 +499,10 @@ class BayesianSearch:
         if not self._model.ready:
             return 0.0
         at, posterior = self._best()[None], self._model.belief.values
-        return float(posterior.at(at)[0][0] - posterior.averaged_over(at, np.zeros_like(at))[0])
+        without = posterior.averaged_over(at, np.zeros_like(at))
+        if self._model.warp is not None:
+            return self.estimate[0] - float(self._model.warp.expand(without)[0])
+        return float(posterior.at(at)[0][0] - without[0])
 
     @property
     def spread(self) -> FloatArray:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
 from phenes._threads import one_thread
 from phenes._validate import FloatArray
+from phenes.gp import tuning
 from phenes.gp.coverage import enough_rows
+from phenes.gp.draws import gaussian_offsets
 from phenes.gp.fit import Fitted
 from phenes.gp.kernel import Cloud
 from phenes.gp.posterior import Posterior
 from phenes.gp.region import Region
-from phenes.risk import Reference, Risk
+from phenes.gp.warp import UNCHANGED
+from phenes.risk import Reference, Risk, mean
 
 
 class LeftOut(NamedTuple):
@@ -92,6 +96,8 @@ class Surrogate:
         LeftOut
         """
         region = self._region
+        if self._fitted.warp is not None:
+            return self._averaged(points, f, theta, cov, draws, exact, others)
         posterior = self._posterior(region.to_u(points), f)
         at = region.to_u(theta)[None]
         blurred = Cloud(at, region.covariance(cov))
@@ -107,6 +113,40 @@ class Surrogate:
         there = posterior.kernel.covariance(Cloud(region.to_u(others)), posterior.rows)
         elsewhere = posterior.predicted(there)
         return LeftOut(values, rest, error, doubt * expected, scatter, elsewhere)
+
+    def _averaged(
+        self,
+        points: FloatArray,
+        f: FloatArray,
+        theta: FloatArray,
+        cov: FloatArray,
+        draws: FloatArray,
+        exact: bool,
+        others: FloatArray,
+    ) -> LeftOut:
+        """`leave_one_out` on another scale of the values: E f = E h + E (f(h) - h).
+
+        The first part is in closed form, the second by draws: it is zero where f is below the
+        level of the scale, as around an optimum.
+        """
+        warp = self._fitted.warp
+        assert warp is not None
+        plain = Surrogate(self._fitted._replace(warp=None), self._region)
+        h = warp.compress(f)
+        below = plain.leave_one_out(points, h, theta, cov, draws, exact, others)
+        if exact:
+            draws = gaussian_offsets(cov if np.any(cov) else None, theta, tuning.CLAIM_DRAWS)
+        above, _ = self.of_risk(points, f, draws, mean(), others)
+        posterior = self._posterior(self._region.to_u(points), h)
+        at = Cloud(self._region.to_u(draws))
+        k = posterior.kernel.covariance(at, posterior.rows)
+        there = posterior.predicted(k)
+        # what the same draws say of E h, without each row and with all of them
+        without = there.mean() - posterior.responses(k).mean(axis=0) * below.rest
+        values = above.values - without + below.values - below.rest
+        scatter = float(np.std(warp.expand(there) - there))
+        error = math.hypot(above.error, scatter / math.sqrt(len(draws)))
+        return above._replace(values=values, error=error, scatter=below.scatter)
 
     @one_thread
     def of_risk(
@@ -141,22 +181,28 @@ class Surrogate:
         tuple of LeftOut and Reference
             What it would say of E g(f), and g.
         """
-        posterior = self._posterior(self._region.to_u(points), f)
+        warp = self._fitted.warp or UNCHANGED
+        h = warp.compress(f)
+        posterior = self._posterior(self._region.to_u(points), h)
         at = self._region.to_u(draws)
         k = posterior.kernel.covariance(Cloud(at), posterior.rows)
-        expected = posterior.predicted(k)
+        there = posterior.predicted(k)
+        expected = warp.expand(there)
         reference = risk.reference(expected, smooth=False)
-        g = reference.values
+
+        def g(h: FloatArray) -> FloatArray:
+            return reference.values(warp.expand(h))
+
         rest, own = posterior.leave_one_out()
-        without = g(expected[:, None] - posterior.responses(k) * rest).mean(axis=0)
-        missed = g(f) - g(f - rest)
+        without = g(there[:, None] - posterior.responses(k) * rest).mean(axis=0)
+        missed = g(h) - g(h - rest)
         doubt = float(np.mean(posterior.doubt_of(Cloud(at))))
-        slopes = risk.tangent(expected)[1]
+        slopes = risk.tangent(expected)[1] * warp.steepness(there)
         error = doubt * posterior.functional(at, slopes)
         alone = doubt * own * slopes.max() * len(slopes)
-        there = posterior.kernel.covariance(Cloud(self._region.to_u(others)), posterior.rows)
-        elsewhere = posterior.predicted(there)
-        scatter = float(np.std(g(expected)))
+        k = posterior.kernel.covariance(Cloud(self._region.to_u(others)), posterior.rows)
+        elsewhere = warp.expand(posterior.predicted(k))
+        scatter = float(np.std(reference.values(expected)))
         return LeftOut(without + missed, missed, error, alone, scatter, elsewhere), reference
 
     def _posterior(self, u: FloatArray, f: FloatArray) -> Posterior:

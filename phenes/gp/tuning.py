@@ -45,6 +45,16 @@ SHORT = 0.3
 # Rows nearest to the answer that the model is made of. [guard]
 MOST_ROWS = 400
 
+# --- scale of the values ---
+
+# Values whose largest is so many times as far above the median as the least is below it may be
+# better explained by their logarithm. [few]
+WIDE = 100.0
+# By so much less cost, beside the prior odds of a scale that has two parameters. [prior]
+PLAIN = 3.0
+# Largest logarithm of a value, in units of the scale. [guard]
+MOST_EXPONENT = 600.0
+
 # Probability beyond which rows are not needed to average over a law of x. [guard]
 BEYOND = 1e-4
 # Rows around an answer by which it is explained, and by which a second opinion is formed: so many

@@ -156,6 +156,51 @@ def test_a_jump_that_no_draw_met_is_covered():
     assert covered >= 0.95 * 200 - 3 * 3.1
 
 
+def bowl(x):
+    return np.sum(x**2, axis=1)
+
+
+def met_far_away(f, far):
+    """Eight draws and a search at 0, and rows `far` away, beyond the horizon of the draws."""
+    rng = np.random.default_rng(3)
+    seen = seen_by(rng, 1, 12, 8, f, spread=0.1)
+    x = np.full((2, 1), -far) + np.array([[0.0], [-0.2]])
+    seen.add(x, x, x, f(x))
+    law = law_at(np.zeros(1))
+    return estimate(seen, law, 0.0, fresh_weights(seen, law))
+
+
+@pytest.mark.parametrize("penalty", [lambda x: 40.0, lambda x: 40.0 - 7.1 * x[:, 0]])
+def test_a_cliff_that_was_met_far_away_may_begin_near(penalty):
+    """What is exact nearby and wrong twelve standard deviations away changes on the way. Whether
+    the penalty is a constant, which no model is needed for to notice, or not.
+    """
+
+    def f(x):
+        return np.where(x[:, 0] > -0.75, bowl(x), penalty(x))
+
+    known, plain = met_far_away(f, 12 * STD), met_far_away(bowl, 12 * STD)
+    share = 0.0062  # of the draws, beyond 0.75
+    assert abs(known.fun - (STD**2 + share * 40)) < 2 * known.se
+    assert known.se < 2
+    # answers are compared as before, and what is smooth is known as before
+    assert known.unseen < 1e-6
+    assert plain.se < 1e-8
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: bowl(x) + 0.01 * np.sum(x**4, axis=1),
+        lambda x: np.sum(np.cosh(4 * x), axis=1),
+    ],
+)
+def test_smooth_growth_far_away_is_no_cliff(f):
+    """What a quadratic misses of other functions grows with the distance: no surprise."""
+    near, far = met_far_away(f, 1.5), met_far_away(f, 12 * STD)
+    assert far.se < 2 * near.se
+
+
 def test_equal_draws_are_no_certainty():
     """Ten that pass beside one that failed nearby: not 0 +- 0."""
     seen = Observations(1)

@@ -93,6 +93,10 @@ def test_surely_is_one_joint_standard_error_and_what_may_be_missed():
     alone = Estimate(START, 0.2, np.inf, np.inf, 0.0, 1, 1, 0, np.inf)
     assert surely_beats(known(PROPOSAL, 0.0, 40), alone)
     assert not surely_beats(known(PROPOSAL, 0.15, 40), alone)
+    # or what a model says it is, which is too little now and then: two of its errors count
+    told = Estimate(START, 0.3, 0.1, 0.1, 0.0, 1, 1, 0, 0.1)
+    assert surely_beats(known(PROPOSAL, -0.1, 40), told)
+    assert not surely_beats(known(PROPOSAL, 0.0, 40), told)
     # and what is near the start may be hoped for
     assert not surely_beats(
         known(PROPOSAL, 0.0), Estimate(START, 0.1, 0.03, 0.03, 0.0, 10, 10, 0, 0.1, hoped=0.1)

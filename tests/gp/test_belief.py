@@ -33,3 +33,25 @@ def test_a_failure_costs_its_price():
     labels = Posterior(kernel, 1e-3, Cloud(POINTS), (POINTS[:, 0] > 0.5).astype(float), DIAGONAL)
     plain, walled = Belief(values), Belief(values, labels, 50.0)
     assert walled.difference(HERE, THERE)[0] < plain.difference(HERE, THERE)[0] - 5
+
+
+def test_what_fails_is_part_of_the_mean_and_of_its_slopes():
+    """(1 - P) F + P price, with the derivatives of both."""
+    kernel = KERNELS[0]
+    values = Posterior(kernel, 1e-3, Cloud(POINTS), VALUES, DIAGONAL)
+    labels = Posterior(kernel, 1e-3, Cloud(POINTS), (POINTS[:, 0] > 0.5).astype(float), DIAGONAL)
+    walled = Belief(values, labels, 50.0)
+    middle = np.array([0.55, 0.3])
+    p = walled.failing(middle[None])[0]
+    assert 0.05 < p < 0.95
+    f, sd = values.at(middle[None])
+    doubt = walled.doubt(middle[None])
+    mean, error = walled.at(middle[None])
+    assert mean[0] == pytest.approx((1 - p) * f[0] + p * 50.0)
+    assert error[0] == pytest.approx((1 - p) * sd[0] * doubt[0])
+    found = walled.slopes(middle, 1.0)
+    for k in range(2):
+        step = 1e-5 * np.eye(2)[k]
+        up, down = (walled.slopes(middle + s, 1.0) for s in (step, -step))
+        assert found.mean_slope[k] == pytest.approx((up.mean - down.mean) / 2e-5, rel=1e-4)
+        assert found.sd_slope[k] == pytest.approx((up.sd - down.sd) / 2e-5, rel=1e-3)

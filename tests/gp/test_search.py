@@ -164,6 +164,21 @@ def test_where_all_values_are_equal_it_looks_all_over():
         assert np.all(np.abs(search.mean + 0.2) < 0.35), seed
 
 
+def test_the_longer_all_values_are_equal_the_further_out_it_looks():
+    """Every other point, from x0 = 1 with sigma0 0.5, and never beyond the bounds."""
+
+    def flat(x):
+        return np.zeros(len(x))
+
+    early, late = (np.abs(run(make(), flat, n).ask(8) - 1).max(axis=1) for n in (8, 200))
+    box = tuning.REACH * 0.5
+    assert early.max() < 2 * box
+    assert late.max() > 2 * box
+    assert np.sum(late <= box) >= 4
+    sides = {"lower": np.full(2, -1.0), "upper": np.full(2, 3.0)}
+    assert np.abs(run(make(**sides), flat, 200).ask(20) - 1).max() <= 2
+
+
 def test_constant_values_are_no_model():
     search = run(make(), lambda x: np.ones(len(x)), 20)
     assert search.phase == "design"
