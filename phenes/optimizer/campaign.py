@@ -14,7 +14,7 @@ from phenes._validate import FloatArray
 from phenes.constraints.wanted import from_described
 from phenes.optimizer import noise_data, saved
 from phenes.optimizer.appending import Appending
-from phenes.optimizer.engines import Search
+from phenes.optimizer.ask_tell import AskTell
 from phenes.optimizer.journal import ASK, BUDGET, MOST_ROWS, VERIFY, WITHDRAW, Call, Journal
 from phenes.optimizer.noise_state import NoiseState, NoiseWarning
 from phenes.optimizer.plain import from_plain, to_plain
@@ -60,7 +60,7 @@ class Campaign:
     """The part of `Optimizer` that knows what is pending, and keeps a run in a file."""
 
     dim: int
-    _search: Search
+    _state: AskTell
     _noise: NoiseState
     _journal: Journal
     _settings: Settings
@@ -98,7 +98,7 @@ class Campaign:
                 raise ValueError(f"theta must be pending, got {_validate.quote(row)}, which is not")
             left.remove(row)
         self._journal.withdraw(rows)
-        self._search.withdraw(rows)
+        self._state.search.withdraw(rows)
 
     def save(self, path: str | Path) -> None:
         """Write the run to a file, from which `load` goes on bit for bit.
@@ -211,7 +211,7 @@ class Campaign:
             self._journal.verify(call.theta)
         elif call.kind == WITHDRAW:
             self._journal.withdraw(call.theta)
-            self._search.withdraw(call.theta)
+            self._state.search.withdraw(call.theta)
         else:
             held = None
             if call.c is not None:

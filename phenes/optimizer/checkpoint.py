@@ -246,6 +246,7 @@ def summary(opt: Optimizer) -> dict[str, Any]:
         "spread": opt.spread,
         "noise": opt.noise_std,
         "phase": opt.phase,
+        **dict(zip(("drawn", "lost"), opt.drawn, strict=True)),
     }
 
 

@@ -66,11 +66,11 @@ def draw(result: Result) -> Any:
     """The figure of the design."""
     from phenes.plots.design import Bars, Design, figure  # does not wait for matplotlib
 
-    rows = _rows(result)
-    noise = _noise(rows, result.noise_cov)
+    rows = rows_of(result)
+    noise = noise_of(rows, result.noise_cov)
     parts, why_no_parts = _tolerances(rows, noise)
     slices, why_no_slices = _slices(result, rows, noise, parts)
-    names = _names(result)
+    names = names_of(result)
     bars = None
     if parts is not None:
         noisy = np.flatnonzero(noise.std > 0) if noise is not None else np.empty(0, int)
@@ -106,7 +106,8 @@ def _failing(result: Result) -> str:
     return f"{each.share:.1%} of {each.draws} failed (95 %: {each.low:.1%} to {each.high:.1%})"
 
 
-def _rows(result: Result) -> Rows:
+def rows_of(result: Result) -> Rows:
+    """The evaluations of a result, as vectors."""
     answer = np.atleast_1d(np.asarray(result.x, np.float64))
     theta = np.asarray(result.evaluations.theta, np.float64).reshape(-1, answer.size)
     x = np.asarray(result.evaluations.x, np.float64).reshape(-1, answer.size)
@@ -122,7 +123,7 @@ def _rows(result: Result) -> Rows:
     return Rows(answer, theta, x, f, np.all(theta == theta[np.argmin(away)], axis=1), True)
 
 
-def _noise(rows: Rows, cov: FloatArray) -> Noise | None:
+def noise_of(rows: Rows, cov: FloatArray) -> Noise | None:
     """Of cov, declared or learnt, (d,) or (d, d); if it is zero, of what was seen.
 
     None if x was not measured. Seen at the answer; where draws there are few, anywhere, as if it
@@ -182,7 +183,7 @@ def _slices(
     from phenes.plots.design import Slice
 
     d = rows.answer.size
-    numbers = _numbers(result)
+    numbers = numbers_of(result)
     if noise is None:
         return (), NOT_MEASURED
     matter = np.zeros(d)
@@ -192,7 +193,7 @@ def _slices(
     if d > MODELLED:
         order = order[:SLICES]
     curves = _by_process(rows, noise, order) if d <= MODELLED else _by_weights(rows, noise, order)
-    names = _names(result)
+    names = names_of(result)
     still = [names[k] for k in order if k not in curves]
     order = np.array([k for k in order if k in curves], int)
     if not curves:
@@ -208,7 +209,7 @@ def _slices(
     for k in order[:SLICES]:
         grid, mean, error = curves[k]
         ends = rows.answer[k] + noise.mean[k] + noise.std[k] * np.array([-1.0, 1.0])
-        shown = np.exp if _logarithmic(result, k) else np.asarray
+        shown = np.exp if logarithmic(result, k) else np.asarray
         made.append(
             Slice(names[k], shown(grid), mean, error, float(shown(rows.answer[k])), shown(ends))
         )
@@ -275,7 +276,7 @@ def _line(answer: FloatArray, k: int, grid: FloatArray) -> FloatArray:
     return line
 
 
-def _names(result: Result) -> tuple[str, ...]:
+def names_of(result: Result) -> tuple[str, ...]:
     """Of the coordinates, with units; those of a logarithm are shown as what they are of."""
     if result.space is None:
         return tuple(f"coordinate {k}" for k in range(np.size(result.x)))
@@ -295,7 +296,7 @@ def _kinds(result: Result) -> list[Any]:
     return [each for each in result.space.parameters.values() for _ in range(each.size)]
 
 
-def _numbers(result: Result) -> Any:
+def numbers_of(result: Result) -> Any:
     """Coordinates along which there is something between their values."""
     if result.space is None:
         return np.arange(np.size(result.x))
@@ -303,5 +304,6 @@ def _numbers(result: Result) -> Any:
     return np.array([k for k, each in enumerate(kinds) if not isinstance(each, Choice)], int)
 
 
-def _logarithmic(result: Result, k: int) -> bool:
+def logarithmic(result: Result, k: int) -> bool:
+    """Whether coordinate k is the logarithm of what users see."""
     return result.space is not None and isinstance(_kinds(result)[k], Log)

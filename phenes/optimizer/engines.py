@@ -208,10 +208,6 @@ def make_search(
         return _strategy(setup, noise, popsize, seed, merit)
     from phenes.gp import BayesianSearch
 
-    def draws(theta: FloatArray) -> FloatArray | None:
-        law = noise.law_at(theta)
-        return law - theta if isinstance(law, np.ndarray) else None
-
     known = noise.known
     process = BayesianSearch(
         setup.x0,
@@ -222,7 +218,7 @@ def make_search(
         lower=setup.lower,
         upper=setup.upper,
         lattice=setup.lattice,
-        draws=draws,
+        draws=noise.draws_at,
         budget=budget,
         wanted=wanted,
         risk=merit.functional,

@@ -1,11 +1,14 @@
 """What a run knows of the input noise: declared and tested against data, or learnt from them."""
 
+import inspect
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from phenes._validate import FloatArray
+from phenes.optimizer.local_laws import SIMULATED, GaussianAt
 from phenes.optimizer.noise_fit import Learnt, Residuals, misfit
 from phenes.optimizer.noise_model import (
     LearntNoiseModel,
@@ -15,7 +18,6 @@ from phenes.optimizer.noise_model import (
     is_learnt,
     noise_model,
 )
-from phenes.optimizer.trust import SIMULATED, GaussianAt
 
 SIMULATION_SEED = 2**31 - 1  # seed of draws that are simulated, not evaluated
 SIMULATIONS = 16  # theta whose draws are cached: more than a verification compares
@@ -23,6 +25,7 @@ SIMULATIONS = 16  # theta whose draws are cached: more than a verification compa
 COARSE = 1e-2
 # residuals before the noise is fitted for the first time, or the declaration is tested
 FIRST_LEARNT, FIRST_CHECKED = 8, 64
+HOME = str(Path(__file__).parents[1])
 
 UNMEASURED = (
     "noise='learn' and nothing was measured: tell `realised`, or declare the noise; until then"
@@ -63,12 +66,9 @@ class NoiseState:
         return self.model.pull(full, theta)
 
     def observe(self, theta: FloatArray, x: FloatArray, first: bool) -> None:
-        """Learn the noise, or check what was declared, whenever there are half as many data more.
-
-        Warnings point to the caller of `Optimizer.tell`.
-        """
+        """Learn the noise, or check what was declared, whenever there are half as many more."""
         if self.learns and first and np.isnan(x).all():
-            warnings.warn(UNMEASURED, NoiseWarning, stacklevel=4)
+            _warn(UNMEASURED)
         pulled = x if self.learns else self.model.pull(x, theta)
         self.residuals.add(self._resolved(pulled, theta))
         if self.residuals.samples < self._next_check:
@@ -83,7 +83,7 @@ class NoiseState:
             expected = self.model.moments(theta)
             self.warning = misfit(self.residuals, expected.bias, expected.variances)
             if self.warning:
-                warnings.warn(self.warning, NoiseWarning, stacklevel=4)
+                _warn(self.warning)
 
     def _resolved(self, pulled: FloatArray, theta: FloatArray) -> FloatArray:
         """x - theta; NaN where theta is so large that rounding is a part of it."""
@@ -128,6 +128,11 @@ class NoiseState:
         rests_on = float(self.residuals.samples) if self.learns else np.inf
         return GaussianAt(self.known.bias, self.known.cov, rests_on)
 
+    def draws_at(self, theta: FloatArray) -> FloatArray | None:
+        """Draws [n, d] of x - theta where only these say the law, else None."""
+        law = self.law_at(theta)
+        return law - theta if isinstance(law, np.ndarray) else None
+
     def _simulated(self, model: SampledNoiseModel, theta: FloatArray) -> FloatArray:
         """Draws [n, d] at theta, always the same: kept for the theta of the last questions."""
         key = theta.tobytes()
@@ -148,6 +153,15 @@ class NoiseState:
     def current(self) -> Learnt | Moments:
         """What is taken for the law of x - theta: learnt, or declared (mean and covariance)."""
         return self.residuals.learn() if self.learns else self.known
+
+
+def _warn(sentence: str) -> None:
+    """A NoiseWarning that points to the line outside phenes from which the run was called."""
+    frame, level = inspect.currentframe(), 1
+    while frame is not None and frame.f_code.co_filename.startswith(HOME):
+        frame, level = frame.f_back, level + 1
+    # level counts from the caller of `warn`, which is this function
+    warnings.warn(sentence, NoiseWarning, stacklevel=level)
 
 
 def _same(a: Moments, b: Moments) -> bool:

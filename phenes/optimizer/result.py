@@ -19,7 +19,7 @@ from phenes.risk import Risk, mean
 if TYPE_CHECKING:
     from phenes.space import Point, Space
 
-KINDS = ("convergence", "design")  # of pictures
+KINDS = ("convergence", "design", "pairs")  # of pictures
 SHOWN = 20  # coordinates of a long theta that notebooks show
 
 
@@ -330,7 +330,9 @@ class Result:
             "convergence": the estimate of E f, the recommended theta and the spread of the search
             against evaluations. "design": how f scatters at x, whose noise causes how much of
             that and of E f, and E f along each parameter (the six that matter most); all of it
-            from the evaluations that there are.
+            from the evaluations that there are. "pairs": what was realised of each pair of
+            parameters, which of it failed or violated a limit, and the region where a model
+            expects that.
 
         Returns
         -------
@@ -351,6 +353,10 @@ class Result:
             from phenes.optimizer.design import draw
 
             return draw(self)
+        if kind == "pairs":
+            from phenes.optimizer import pairs
+
+            return pairs.draw(self)
         from phenes.plots.convergence import figure  # the core does not wait for matplotlib
 
         return figure(self)

@@ -6,12 +6,11 @@ Observations, the verification at the end of the budget, and the claim.
 import functools
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from phenes._validate import FloatArray
-from phenes.constraints import Requirement
 from phenes.evidence import Estimate, Law, Observations, Verification
 from phenes.evidence.control import Surrogate
 from phenes.evidence.estimate import (
@@ -21,57 +20,24 @@ from phenes.evidence.estimate import (
     nothing,
     shifted_weights,
 )
-from phenes.evidence.law import gaussian_law, sampled_law
 from phenes.evidence.limits import Limits, Place, worst_excess
-from phenes.evidence.ranking import rank
-from phenes.evidence.verification import (
-    RIVALS,
-    TRIAL,
-    Repeats,
-    carries,
-    decide,
-    surely_beats,
-)
+from phenes.evidence.verification import TRIAL, Repeats, carries, decide, surely_beats
+from phenes.optimizer.claim import Claim, exact_claim, modelled
+from phenes.optimizer.local_laws import GaussianAt, LocalLaws
 from phenes.optimizer.merit import Merit
+from phenes.optimizer.reserve import reserved
+from phenes.optimizer.rivals import APART, candidates, rivals
+from phenes.optimizer.standings import Standings
 from phenes.risk import mean
 
-SHARE = 0.1  # share of the budget that is reserved for the verification
-LEAST_RESERVE, MOST_RESERVE = 8, 1000  # evaluations
-LARGEST_SHARE = 1 / 3
-# without noise: one evaluation at the mean of the search, two repeats of the best point
-EXACT_RESERVE = 3
 REPEATS_BEST, REPEATS_START = 4, 2  # repeated evaluations where f seems to take few values
-SIMULATED = 4096  # draws of a law that is known by draws only
-# numbers of candidates for rivals: best realised points, means along the way
-BEST_POINTS, PATH_POINTS = 100, 200
 # evaluations up to which a Gaussian process of the nearest is asked for a second opinion: beyond,
 # the evolution strategy knows its mean better
 MOST_FOR_OPINION = 5000
-MOST_STANDINGS = 64  # theta whose constraints are remembered
-APART = 1.0  # least distance of rivals, in standard deviations of the noise
+# rows for each coordinate, and beside, below which a model is surer of itself than it may be, and
+# by how much: its lengths are fitted to hardly more values than there are lengths
+ROWS_OF_A_MODEL, FEW_ROWS = (3, 10), 2.0
 ANSWER = "answer"  # role of a place that the user wants verified, or that an answer moved to
-
-
-class GaussianAt(NamedTuple):
-    """Moments of x - theta; rests_on: how many draws they rest on (infinity: declared)."""
-
-    bias: FloatArray
-    cov: FloatArray
-    rests_on: float
-
-
-class Claim(NamedTuple):
-    """What is claimed, at estimate.theta; start: the same at x0.
-
-    drawn [d]: where the draws were made that it rests on, at estimate.theta or near it. exact: f is
-    known to be the same whenever x is.
-    """
-
-    estimate: Estimate
-    start: Estimate
-    candidates: tuple[tuple[str, Estimate], ...]
-    drawn: FloatArray
-    exact: bool
 
 
 class Trust:
@@ -81,7 +47,7 @@ class Trust:
     noise, [d]. model(): E f at the mean of the search and its error, by its own model. surrogate():
     that model, if it explains values anywhere. better(theta): what the search proposes instead.
     predict(theta): E f at rows [n, d] by the model of the search, and its error.
-    merit: what is minimised in place of E f.
+    merit: what is minimised in place of E f. limits: the constraints, if there are any.
     """
 
     def __init__(
@@ -96,17 +62,19 @@ class Trust:
         better: Callable[[FloatArray], FloatArray | None],
         predict: Callable[[FloatArray], tuple[FloatArray, FloatArray]],
         merit: Merit | None = None,
+        limits: Limits | None = None,
     ):
         self.x0, self.noiseless, self.early = x0, noiseless, early
         self.seen = Observations(x0.size)
-        self.law_of, self.scale, self.model = law_of, scale, model
+        self.model = model
+        self._laws = LocalLaws(law_of, scale)
+        self._standings = Standings(limits, self.seen, self._laws)
         self._surrogate, self._better, self._predict = surrogate, better, predict
         self._merit = Merit(mean()) if merit is None else merit
         self._risk = self._merit.functional
         self.modelled = x0  # what `model` was of when the verification began
         self.opinions = False  # may a model of the rows be asked for another answer?
         self._opinion: Surrogate | None = None
-        self.limits: Limits | None = None
         self._inside: Callable[[FloatArray], FloatArray] = _as_it_is
         self.noisy_values = False
         self.control = True  # may a model of f be used for the claim?
@@ -114,8 +82,6 @@ class Trust:
         self.places: list[tuple[str, FloatArray]] = []  # role and theta of the verified candidates
         self._questioned = False
         self._said: tuple[Any, Claim] | None = None  # cache: key, claim
-        self._laws: dict[bytes, Law] = {}
-        self._standings: dict[Any, Place] = {}
 
     @property
     def exact(self) -> bool:
@@ -129,25 +95,9 @@ class Trust:
     def reserve(
         self, budget: int, wanted: int | None, popsize: int | None, whole: bool = False
     ) -> int:
-        """Evaluations that are kept for the end; whole batches of the user's population.
-
-        whole: the search asks for whole batches only, if that leaves it most of the budget.
-        """
-        if wanted is not None:
-            return min(wanted, budget - 1)
-        if self.exact:
-            return min(EXACT_RESERVE, budget // 3)
-        # a tail needs draws that show it, whatever share of the budget that is
-        least = max(LEAST_RESERVE, self._merit.risk.least_draws)
-        reserve = min(max(least, round(SHARE * budget)), MOST_RESERVE, int(LARGEST_SHARE * budget))
-        if whole and popsize is not None:
-            kept = budget - (budget - reserve) // popsize * popsize
-            if kept <= LARGEST_SHARE * budget:
-                return kept
-        if popsize is None or reserve < popsize // 2:
-            return reserve
-        search = round((budget - reserve) / popsize) * popsize
-        return budget - search if 0 < search < budget else reserve
+        """Evaluations that are kept for the end."""
+        least = self._merit.risk.least_draws
+        return reserved(budget, wanted, popsize, whole, self.exact, least)
 
     def add(
         self,
@@ -159,7 +109,7 @@ class Trust:
         c: FloatArray | None = None,
     ) -> None:
         self.seen.add(theta, x, point, f, phase, c)
-        self._laws.clear()
+        self._laws.forget()
         if self.noiseless and not self.noisy_values:
             self._compare_repeats(theta, point)
         if self.verification is not None:
@@ -207,14 +157,8 @@ class Trust:
         return not self.seen.flat and self.seen.tied
 
     def law(self, theta: FloatArray) -> Law:
-        key = theta.tobytes()
-        if key not in self._laws:
-            known = self.law_of(theta)
-            if isinstance(known, GaussianAt):
-                self._laws[key] = gaussian_law(theta, *known, scale=self.scale())
-            else:
-                self._laws[key] = sampled_law(theta, known, self.scale())
-        return self._laws[key]
+        """The law of x at theta, as it is known now."""
+        return self._laws.at(theta)
 
     def evidence(self, theta: FloatArray) -> Estimate:
         """Estimate of E f at theta from all rows, by importance weights."""
@@ -242,7 +186,7 @@ class Trust:
         """Start the verification. path [k, d]: means along the way."""
         self.modelled = proposal.copy()
         self._inside = inside
-        self._laws.clear()  # whether somebody looked at the result before must not matter
+        self._laws.forget()  # whether somebody looked at the result before must not matter
         if self.exact:
             self.verification = Repeats(
                 proposal,
@@ -253,16 +197,12 @@ class Trust:
             first, others = self._proposals(proposal)
             if self.constrained:
                 first = self._safer(first)
-
-            def rivals(leader: Estimate, entrants: list[FloatArray]) -> list[FloatArray]:
-                return self._rivals(leader, entrants, path, inside)
-
             self.verification = Verification(
                 self.x0,
                 first,
                 reserve,
                 self.evidence,
-                rivals,
+                functools.partial(self._rivals, path),
                 self._improve,
                 self._modelled_start,
                 others,
@@ -276,32 +216,18 @@ class Trust:
     @property
     def constrained(self) -> bool:
         """Whether there are constraints, whose names are known by now."""
-        return self.limits is not None and bool(self.seen.limits)
+        return self._standings.constrained
 
     def standing(self, theta: FloatArray) -> Place:
         """What is known of the constraints at theta."""
-        assert self.limits is not None
-        key = (theta.tobytes(), self.seen.count + self.seen.dropped, self.exact)
-        if key not in self._standings:
-            if len(self._standings) > MOST_STANDINGS:
-                self._standings.clear()
-            self._standings[key] = self.limits.place(self.seen, self.law(theta), self.exact)
-        return self._standings[key]
+        return self._standings.at(theta, self.exact)
 
     def admissible(self, known: list[Estimate]) -> list[Estimate]:
         """Those that meet the constraints; if none does, the one that violates them least."""
-        if not self.constrained:
-            return known
-        places = [self.standing(each.theta) for each in known]
-        met = [each for each, at in zip(known, places, strict=True) if at.met]
-        least = min(range(len(known)), key=lambda k: places[k].badness)
-        return met or [known[least]]
+        return self._standings.admissible(known, self.exact)
 
     def _safer(self, theta: FloatArray) -> FloatArray:
-        """The nearest theta that meets the constraints with a margin."""
-        assert self.limits is not None
-        strictness = self.standing(theta).strictness
-        return self.limits.safer(self.seen, self.law, theta, self._inside, strictness)
+        return self._standings.safer(theta, self._inside, self.exact)
 
     def _improve(self, theta: FloatArray) -> FloatArray | None:
         if self.constrained and not self.standing(theta).safe:
@@ -320,7 +246,10 @@ class Trust:
             return None
         fun, se = (float(each[0]) for each in self._predict(self.x0[None]))
         hoped = self.evidence(self.x0).hoped
-        return Estimate(self.x0, fun, se, se, 0.0, 0.0, 0, 0, np.inf, hoped, control="model")
+        each, beside = ROWS_OF_A_MODEL
+        if self.seen.count < each * self.x0.size + beside:
+            se *= FEW_ROWS
+        return modelled(self.x0, fun, se, hoped=hoped)
 
     def _proposals(self, mean: FloatArray) -> tuple[FloatArray, list[FloatArray]]:
         """What is verified first, and what else: the mean of the search, and a second opinion."""
@@ -330,11 +259,6 @@ class Trust:
         from phenes.gp.opinion import second_opinion
 
         law = self.law(mean)
-
-        def draws(theta: FloatArray) -> FloatArray | None:
-            at = self.law_of(theta)
-            return at - theta if isinstance(at, np.ndarray) else None
-
         seen = self.seen
         found = second_opinion(
             seen.theta,
@@ -343,8 +267,8 @@ class Trust:
             mean,
             law.centre - law.theta,
             law.cov,
-            draws,
-            *self._wanted(),
+            self._laws.draws_at,
+            *self._standings.wanted(),
             self._risk,
         )
         if found is None:
@@ -353,12 +277,6 @@ class Trust:
             return found.theta, [self._safer(mean)]
         self._opinion = found.surrogate
         return (found.theta, [mean]) if found.better else (mean, [])
-
-    def _wanted(self) -> tuple[tuple[Requirement, ...], FloatArray | None]:
-        """What is wanted of constraints, and these."""
-        if self.limits is None or not self.seen.limits:
-            return (), None
-        return self.limits.wanted.requirements(self.seen.limits), self.seen.c
 
     def _best_or(self, other: FloatArray) -> FloatArray:
         """The best theta that was evaluated, or another if none has a value."""
@@ -369,43 +287,16 @@ class Trust:
             self.places.append((role, theta.copy()))
 
     def _rivals(
-        self,
-        leader: Estimate,
-        entrants: list[FloatArray],
-        path: FloatArray,
-        inside: Callable[[FloatArray], FloatArray],
+        self, path: FloatArray, leader: Estimate, entrants: list[FloatArray]
     ) -> list[FloatArray]:
-        """Theta that are ranked below the upper bound of the leader.
-
-        A standard deviation apart from all entrants and each other.
-        """
+        """Theta that may be better than the leader. path [k, d]: means along the way."""
         if self.constrained:  # what has a better value often has it by violating them
             return []
-        law, f = self.law(leader.theta), self.seen.f
-        good = np.flatnonzero(np.isfinite(f))
-        best = good[np.argsort(f[good], kind="stable")[:BEST_POINTS]]
-        thin = (
-            path[np.unique(np.geomspace(1, max(len(path), 1), PATH_POINTS).astype(int) - 1)]
-            if len(path)
-            else path
-        )
+        law = self.law(leader.theta)
         earlier = np.array([theta for _, theta in self.places]).reshape(-1, self.x0.size)
-        pool = np.concatenate(
-            [earlier, thin, inside(self.seen.point[best] - (law.centre - law.theta))]
-        )
-        own = np.concatenate([np.full(len(earlier) + len(thin), -1), best])
-        bound = rank(self.seen, law, self.price, pool, own, self._merit.of_values)
-        limit = leader.upper if np.isfinite(leader.upper) else np.inf
-        chosen: list[FloatArray] = []
-        for k in np.argsort(bound, kind="stable"):
-            if not bound[k] < limit or len(chosen) == RIVALS:
-                break
-            apart = [
-                np.linalg.norm(law.z(pool[k]) - law.z(other)) for other in [*entrants, *chosen]
-            ]
-            if min(apart) > APART:
-                chosen.append(pool[k])
-        return chosen
+        pool = candidates(self.seen, law, earlier, path, self._inside)
+        of_values = self._merit.of_values
+        return rivals(self.seen, law, self.price, leader, entrants, pool, of_values)
 
     @property
     def best(self) -> int:
@@ -454,9 +345,7 @@ class Trust:
             # too few rows nearby: fall back on the model of the search
             if not np.isfinite(here.fun):
                 fun, se = self.model()
-                here = Estimate(
-                    mean, fun, se, se, 0.0, 0.0, here.draws, here.failed, np.inf, control="model"
-                )
+                here = modelled(mean, fun, se, here.draws, here.failed)
             known.append(("mean", here))
             answer = start if surely_beats(start, here) else here
             if self.constrained:
@@ -480,6 +369,8 @@ class Trust:
         near = bool(np.linalg.norm(law.z(mean) - law.z(last)) <= APART)
         if not near or not self.control or self._surrogate() is None:
             return None
+        if self.seen.tied:  # f jumps: an edge may lie between the draws and the new place
+            return None
         if not carries(chosen, self.evidence(mean)):
             return None
         claimed = self._estimated(mean, lambda seen, law: shifted_weights(seen, law, last))
@@ -499,33 +390,8 @@ class Trust:
         return self.claim(answer.theta) if answer.draws >= TRIAL else answer
 
     def _exactly(self, mean: FloatArray) -> Claim:
-        def known(theta: FloatArray) -> Estimate:
-            f = self.seen.f[self.seen.at(theta)]
-            finite = f[np.isfinite(f)]
-            if not finite.size:
-                return nothing(theta, f.size, f.size)
-            return Estimate(
-                theta,
-                float(finite[0]) if self._risk is None else self._risk.value(finite[:1]),
-                0.0,
-                0.0,
-                0.0,
-                f.size,
-                f.size,
-                f.size - finite.size,
-                0.0,
-                control="exact",
-            )
-
-        best = self.best
-        answer = known(self.seen.theta[best].copy()) if best >= 0 else nothing(mean)
-        return Claim(
-            answer,
-            known(self.x0),
-            (("start", known(self.x0)), ("best", answer)),
-            answer.theta,
-            True,
-        )
+        best = self.seen.theta[self.best].copy() if self.best >= 0 else None
+        return exact_claim(self.seen, best, self.x0, mean, self._risk)
 
 
 def _as_it_is(theta: FloatArray) -> FloatArray:

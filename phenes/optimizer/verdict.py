@@ -14,9 +14,9 @@ from phenes._validate import FloatArray
 from phenes.constraints import Constraints
 from phenes.evidence import Estimate, Law, Observations
 from phenes.evidence.verification import LEAST_DRAWS, MOST_FAILING
+from phenes.optimizer.claim import Claim
 from phenes.optimizer.held import unconfirmed, unmet
 from phenes.optimizer.result import Best, Candidate, Failing, Result
-from phenes.optimizer.trust import Claim
 from phenes.risk import Risk, mean
 
 POPULATIONS = 2  # evaluations below so many populations are no search

@@ -180,9 +180,9 @@ def test_looking_just_before_the_verification_does_not_matter():
             opt.tell(theta[:rows], values, realised=x)
         if looks:
             assert not opt.result.success
-        opt.ask(pending=opt.budget - opt._ending.reserve - opt.nfev)
-        assert opt._trust.verification is not None
-        return opt._trust.law(opt._trust.x0).z(np.array([[1.0, 1.0]]))
+        opt.ask(pending=opt.budget - opt._state.ending.reserve - opt.nfev)
+        assert opt._state.trust.verification is not None
+        return opt._state.trust.law(opt._state.trust.x0).z(np.array([[1.0, 1.0]]))
 
     np.testing.assert_array_equal(verifying(True), verifying(False))
 
@@ -413,7 +413,7 @@ def test_what_is_withdrawn_is_as_if_it_had_never_been_asked(engine):
     opt.tell(theta[:1], [1.0], realised=theta[:1])
     assert opt.result.failed == 0
     if engine == "gp":  # nothing is believed of it
-        assert not len(opt._search._pending)
+        assert not len(opt._state.search._pending)
     with pytest.raises(ValueError, match=r"theta must be pending, got .* which is not"):
         opt.withdraw(theta[1:])
     with pytest.raises(ValueError, match=r"theta must have shape \[n, 2\]"):
@@ -442,7 +442,7 @@ def test_batch_is_how_many_are_asked_and_the_last_time_what_is_left(batch, budge
         x, values = lab(theta)
         opt.tell(theta, values, realised=x)
     assert sizes == expected
-    assert opt._trust.verification is not None
+    assert opt._state.trust.verification is not None
     assert opt.result.verified
 
 

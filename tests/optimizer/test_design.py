@@ -172,5 +172,7 @@ def test_few_rows_are_too_few():
 
 
 def test_other_kinds_are_named(run):
-    with pytest.raises(ValueError, match="kind must be one of 'convergence', 'design', got 'x'"):
+    with pytest.raises(
+        ValueError, match="kind must be one of 'convergence', 'design', 'pairs', got 'x'"
+    ):
         run[0].plot("x")

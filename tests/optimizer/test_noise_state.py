@@ -7,9 +7,9 @@ import pytest
 
 import phenes
 from phenes.optimizer import NoiseWarning, noise_model
+from phenes.optimizer.local_laws import GaussianAt
 from phenes.optimizer.noise_model import LearntNoiseModel, SampledNoiseModel
 from phenes.optimizer.noise_state import FIRST_LEARNT, NoiseState
-from phenes.optimizer.trust import GaussianAt
 
 RNG = np.random.default_rng(0)
 

@@ -77,9 +77,9 @@ def test_the_mean_is_what_is_minimised_otherwise():
 def test_a_tail_gets_the_draws_that_it_needs():
     """3 / 0.2 = 15 draws show the tail but in 4 % of cases; others get a tenth, at least 8."""
     opt = phenes.Optimizer(np.zeros(2), 1.0, NOISE, budget=50, objective=risk.cvar(0.8))
-    assert opt._ending.reserve == 15
+    assert opt._state.ending.reserve == 15
     opt = phenes.Optimizer(np.zeros(2), 1.0, NOISE, budget=50)
-    assert opt._ending.reserve == 8
+    assert opt._state.ending.reserve == 8
 
 
 def test_a_quantile_without_enough_draws_is_no_success():

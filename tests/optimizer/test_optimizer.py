@@ -229,6 +229,7 @@ def test_declared_noise_that_does_not_fit_warns_once():
     ) as caught:
         drive(opt)
     assert len(caught) == 1
+    assert caught[0].filename == __file__  # where tell was called, not where phenes warns
 
 
 def test_bounds_hold_for_theta_but_not_for_x():
@@ -282,6 +283,37 @@ def test_pickled_in_the_middle_it_goes_on_bit_for_bit():
         for one in (opt, copy):
             one.tell(theta, f, realised=x)
     np.testing.assert_array_equal(opt.result.x, copy.result.x)
+    assert opt.result.fun == copy.result.fun
+
+
+PICKLED = {
+    "noise": {"noise": 0.1},
+    "exact": {"noise": 0.0},
+    "draws": {"noise": inputs.LaplaceNoise(0.07)},
+    "risk": {"noise": 0.1, "objective": phenes.risk.cvar(0.9)},
+    "constraints": {"noise": 0.1, "constraints": phenes.chance(0.9)},
+    "gp": {"noise": inputs.LaplaceNoise(0.07), "engine": "gp"},
+    "relay": {"noise": 0.1, "engine": "relay"},
+}
+
+
+@pytest.mark.parametrize("kind", PICKLED)
+def test_pickled_while_the_answer_is_verified_it_goes_on_bit_for_bit(kind):
+    """No part of a run may be a function of a function, which cannot be pickled."""
+    opt = phenes.Optimizer(np.zeros(2), 0.5, budget=24, batch=4, **PICKLED[kind])
+    rng, copy = np.random.default_rng(0), None
+    while not opt.stop():
+        theta = opt.ask()
+        if copy is not None:
+            np.testing.assert_array_equal(theta, copy.ask())
+        x = theta + (0.0 if kind == "exact" else 0.1) * rng.standard_normal(theta.shape)
+        held = {"constraints": {"a": x[:, 0] - 0.8}} if kind == "constraints" else {}
+        for one in (opt, copy) if copy is not None else (opt,):
+            one.tell(theta, np.sum((x - 1) ** 2, axis=1), x, **held)
+        if copy is None and opt.nfev >= 16:
+            opt.ask(4)  # the verification begins, where there is noise
+            copy = pickle.loads(pickle.dumps(opt))
+    assert kind == "exact" or opt.evaluations.phase[-1] == "verify"
     assert opt.result.fun == copy.result.fun
 
 

@@ -63,5 +63,5 @@ def test_nothing_told_is_lost_at_the_change():
     x = theta + 0.1 * rng.standard_normal(theta.shape)
     opt.tell(theta, np.sum(x**2, axis=1), realised=x)
     assert opt.phase not in {"design", "model"}
-    assert opt._search._second.evaluations == len(theta)
+    assert opt._state.search._second.evaluations == len(theta)
     assert np.abs(opt.mean).max() < 0.05

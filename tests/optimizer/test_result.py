@@ -79,3 +79,15 @@ def test_print_and_pretty_are_the_same(result):
     assert printer.said == str(result)
     assert "E f(x)" in str(result)
     assert "\n" in str(result)
+
+
+def test_a_result_is_what_scipy_makes_of_its_own():
+    """All fields that SciPy's optimisers have in common, as attributes and as items."""
+    from scipy.optimize import OptimizeResult
+
+    found = phenes.minimize(lambda x: float(np.sum(x**2)), [1.0, 1.0], 0.5, 0.1, budget=20)
+    same = OptimizeResult(found)
+    for name in ("x", "fun", "success", "status", "message", "nfev", "nit"):
+        assert np.array_equal(same[name], getattr(found, name))
+        assert np.array_equal(getattr(same, name), found[name])
+    assert isinstance(same.status, int)

@@ -137,7 +137,9 @@ class TestClaims:
         assert result.fun < 1e-15
         assert result.fun == result.evaluations.f.min()
 
-    @pytest.mark.parametrize("budget", [40, 200, 1000])
+    @pytest.mark.parametrize(
+        "budget", [40, 200, pytest.param(1000, marks=pytest.mark.tier("runs"))]
+    )
     def test_noise_on_the_values_is_noticed_and_covered(self, budget):
         covered = []
         for seed in range(12):
@@ -191,19 +193,22 @@ class TestClaims:
         with pytest.warns(phenes.optimizer.NoiseWarning, match="nothing was measured"):
             opt.tell(theta, np.sum(theta**2, axis=1))
 
-    def test_coverage_over_seeds_on_scrap(self):
-        """A step beside the optimum, 30 seeds: 95 % is 28.5; 25 or fewer has a chance of 1 in
-        60.
+    @pytest.mark.parametrize(
+        ("seeds", "least"), [(10, 9), pytest.param(30, 26, marks=pytest.mark.tier("runs"))]
+    )
+    def test_coverage_over_seeds_on_scrap(self, seeds, least):
+        """A step beside the optimum, 30 seeds: 95 % is 28.5; 25 or fewer has a chance of 1 in 60.
+        Of 10 seeds, 8 or fewer have one of 1 in 12.
         """
         f = lambda x: np.sum(x**2, axis=1) + 2.0 * (x[:, 0] > 0.2)  # noqa: E731
         z = np.random.default_rng(0).standard_normal((200_000, 2))
         covered = 0
-        for seed in range(30):
+        for seed in range(seeds):
             result = phenes.minimize(
                 f, [-1.0, 1.0], 0.5, 0.1, budget=150, seed=seed, vectorized=True
             )
             covered += abs(result.fun - f(result.x + 0.1 * z).mean()) <= 2 * result.fun_se
-        assert covered >= 26
+        assert covered >= least
 
     def test_smooth_claims_stay_narrow(self):
         """What the fresh draws are for must not cost the precision that x being measured buys."""
@@ -255,10 +260,13 @@ class TestFlat:
         assert result.success
         assert result.fun > 0.9
 
-    def test_a_start_on_the_edge_of_a_yield(self):
+    @pytest.mark.parametrize(
+        "seeds", [(0, 1), pytest.param((2, 3, 4, 5), marks=pytest.mark.tier("runs"))]
+    )
+    def test_a_start_on_the_edge_of_a_yield(self, seeds):
         """9 % at the start: the search goes to where values differ, and the claim is true."""
         good = lambda x: -float(np.sum((x - 2.0) ** 2) < 0.5)  # noqa: E731
-        for seed in range(6):
+        for seed in seeds:
             result = phenes.minimize(good, np.full(2, 1.1), 0.5, 0.3, budget=2000, seed=seed)
             true = draws(good, result.x, 0.3).mean()
             assert true < -0.85  # -.94 is the best
@@ -356,15 +364,18 @@ class TestFewDraws:
     """With 30 evaluations the model of the search has its say."""
 
     @staticmethod
-    def campaign(seed):
-        """A run on the valleys under unit noise, and what tells it more rows."""
+    def campaign(seed, most=np.inf):
+        """A run on the valleys under unit noise, and what tells it more rows.
+
+        most: what is higher counts as this.
+        """
         rng = np.random.default_rng(seed)
         options = {"bounds": [(-5, 10), (0, 15)], "budget": 30, "seed": seed, "engine": "gp"}
         opt = phenes.Optimizer([0.0, 10.0], 3.75, 1.0, **options)
 
         def tell(theta):
             x = theta + rng.standard_normal(theta.shape)
-            opt.tell(theta, valleys(x), realised=x)
+            opt.tell(theta, np.minimum(valleys(x), most), realised=x)
 
         while not opt.stop():
             tell(opt.ask())
@@ -405,6 +416,39 @@ class TestFewDraws:
         options = {"bounds": [(-5, 5)] * 5, "budget": 30, "seed": seed, "engine": "gp"}
         result = phenes.minimize(wells, x0, 2.5, 0.3, **options)
         assert wells(result.x) < wells(x0) - 20
+
+    def test_a_model_of_few_rows_counts_for_less(self):
+        """In 8 coordinates 30 rows are hardly more than the lengths that are fitted to them."""
+
+        def ridge(x):
+            return 5 * abs(x[0] - x[1]) + np.sum(x**2)
+
+        errors = {}
+        for budget in (30, 40):
+            opt = phenes.Optimizer(np.full(8, 0.5), 0.3, 0.1, budget=budget, seed=0, engine="gp")
+            rng = np.random.default_rng(0)
+            while not opt.stop():
+                theta = opt.ask()
+                x = theta + 0.1 * rng.standard_normal(theta.shape)
+                opt.tell(theta, [ridge(row) for row in x], realised=x)
+            trust, search = opt._state.trust, opt._state.search
+            start = trust._modelled_start()
+            errors[budget] = start.error / search.predict(start.theta[None])[1][0]
+        assert errors == {30: 2.0, 40: 1.0}
+
+    @pytest.mark.parametrize("seed", [0, 1])
+    def test_the_answer_stays_where_its_draws_are_if_f_jumps(self, seed):
+        """A constant price was met, if far away: an edge may be between the draws and elsewhere.
+
+        A bearing (instance 2 of `phenes bench trust`, 30 evaluations) walked on over the edge:
+        0.21 ± 0.06 where E f is 2.2, from a start of 1.4.
+        """
+        opt, _ = self.campaign(seed, most=100.0)
+        assert opt._state.trust.seen.tied
+        result = opt.result
+        assert {each.role for each in result.candidates} <= {"start", "proposal", "rival"}
+        at = np.all(result.evaluations.theta == result.x, axis=1)
+        assert result.verified == at.sum() >= 5
 
 
 class TestAskAndTell:

@@ -50,6 +50,11 @@ def check_first(opt: Optimizer, rows: list[Row]) -> None:
     """Refuse to go on if every first evaluation of f failed: that is a mistake, not bad luck."""
     if opt.wanted is not None:
         _held(opt, rows)
+    refuse_failures(rows)
+
+
+def refuse_failures(rows: list[Row]) -> None:
+    """Refuse rows that all failed."""
     if any(np.isfinite(row.f) for row in rows):
         return
     of_all = f"on all of the first {len(rows)} evaluations"
