@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         gp,
         inputs,
         metric,
+        pareto,
         problems,
         risk,
         rl,
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from phenes.constraints import chance, on_average
     from phenes.loop import OIU, run, run_host
     from phenes.optimizer import Optimizer, Result, Workers, maximize, minimize
+    from phenes.pareto import Front, front
     from phenes.space import Choice, Integer, Log, Real, Space
     from phenes.strategy import Info, State, Strategy, es
 
@@ -59,6 +61,7 @@ __all__ = [
     "OIU",
     "Batch",
     "Choice",
+    "Front",
     "Info",
     "Integer",
     "Log",
@@ -78,12 +81,14 @@ __all__ = [
     "estimators",
     "evidence",
     "execution",
+    "front",
     "gp",
     "inputs",
     "maximize",
     "metric",
     "minimize",
     "on_average",
+    "pareto",
     "problems",
     "risk",
     "rl",
@@ -103,6 +108,7 @@ _HOMES = {
     "constraints": ("chance", "on_average"),
     "loop": ("OIU", "run", "run_host"),
     "optimizer": ("Optimizer", "Result", "Workers", "maximize", "minimize"),
+    "pareto": ("Front", "front"),
     "space": ("Choice", "Integer", "Log", "Real", "Space"),
     "strategy": ("Info", "State", "Strategy", "es"),
 }

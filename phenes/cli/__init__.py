@@ -13,6 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from phenes.cli.demo import demo
+from phenes.cli.front import front
 from phenes.cli.laboratory import add_commands
 from phenes.cli.optimize import optimize
 from phenes.cli.runs import runs, show_run, watch
@@ -29,6 +30,7 @@ app = typer.Typer(
 )
 app.command(cls=Command)(demo)
 app.command(cls=Command)(optimize)
+app.command(cls=Command)(front)
 app.command(cls=Command)(train)
 app.command(cls=Command)(runs)
 app.command("show", cls=Command)(show_run)

@@ -1,13 +1,20 @@
 """`phenes optimize module:function`."""
 
-import importlib
 import sys
-import traceback
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from phenes.cli.parsing import (
+    load_function,
+    read_bounds,
+    read_named,
+    read_numbers,
+    read_scale,
+    read_value,
+    read_workers,
+)
 from phenes.cli.shared import Json, Seed, count, end, given, show, stoppable, writable
 
 # of the result, for machines
@@ -144,7 +151,7 @@ def optimize(
 ) -> None:
     """Your own function: find the theta whose realised x is best on average."""
     writable(out)
-    f = _load(function)
+    f = load_function(function)
     options = given(
         budget=budget,
         target=target,
@@ -162,18 +169,18 @@ def optimize(
     )
     if constraints is not None:
         options["constraints"] = (
-            _value(constraints) if "=" not in constraints else _named(constraints)
+            read_value(constraints) if "=" not in constraints else read_named(constraints)
         )
     if workers is not None:
-        options["workers"] = _workers(workers)
+        options["workers"] = read_workers(workers)
     if noise is not None:
-        options["noise"] = "learn" if noise == "learn" else _scale("--noise", noise)
+        options["noise"] = "learn" if noise == "learn" else read_scale("--noise", noise)
     if x0 is not None:
-        options["x0"] = _named(x0) if "=" in x0 else _numbers("--x0", x0)
+        options["x0"] = read_named(x0) if "=" in x0 else read_numbers("--x0", x0)
     if sigma0 is not None:
-        options["sigma0"] = _scale("--sigma0", sigma0)
+        options["sigma0"] = read_scale("--sigma0", sigma0)
     if bounds is not None:
-        options["bounds"] = _bounds(bounds, len(options.get("x0", [0])))
+        options["bounds"] = read_bounds(bounds, len(options.get("x0", [0])))
     from phenes import optimizer
     from phenes.cli.run_file import read_settings
 
@@ -230,103 +237,3 @@ def table(result: Any) -> Any:
     for k in rows:
         out.add_row(str(k), f"{result.x[k]:.6g}", f"{result.spread[k]:.3g}")
     return out
-
-
-def _load(name: str) -> Any:
-    module, _, attribute = name.rpartition(":")
-    if not module or not attribute:
-        raise typer.BadParameter(f"FUNCTION must be module:function, got {name!r}")
-    file = Path(module).resolve() if module.endswith(".py") else None
-    if file is not None and not file.exists():
-        raise typer.BadParameter(f"there is no file {module!r}")
-    # as python -m does: what lies in the current folder, or in that of the file, can be named
-    sys.path.insert(0, "" if file is None else str(file.parent))
-    found = _imported(module if file is None else file.stem)
-    if file is not None and Path(found.__file__ or "").resolve() != file:
-        raise typer.BadParameter(
-            f"{module!r} has the name of another module, {found.__file__}: give it another one"
-        )
-    if not callable(getattr(found, attribute, None)):
-        raise typer.BadParameter(f"module {module!r} has no function {attribute!r}")
-    return getattr(found, attribute)
-
-
-def _imported(module: str) -> Any:
-    try:
-        return importlib.import_module(module)
-    except SyntaxError as error:
-        where = f"{error.filename}, line {error.lineno}"
-        raise typer.BadParameter(f"{where}: {type(error).__name__}: {error.msg}") from error
-    except Exception as error:  # of any kind: the module's own code runs in here
-        what = f"{type(error).__name__}: {error}"
-        if not isinstance(error, ImportError):
-            frames = traceback.extract_tb(error.__traceback__)
-            # the line of a module that was being imported, not that of a function it called
-            last = [frame for frame in frames if frame.name == "<module>"][-1]
-            what = f"{last.filename}, line {last.lineno}: {what}"
-        raise typer.BadParameter(f"module {module!r} cannot be imported: {what}") from error
-
-
-def _workers(text: str) -> int | str:
-    if text.isdigit() and int(text) > 0:
-        return int(text)
-    if text == "ray" or text.startswith(("dask://", "ray://")):
-        return text
-    raise typer.BadParameter(
-        "--workers must be a number of processes of at least 1, dask://host:port or ray, got"
-        f" {text!r}"
-    )
-
-
-def _numbers(option: str, text: str) -> Any:
-    """Parses a vector written as 1,2,3 or 2*10."""
-    import numpy as np
-
-    value, star, times = text.partition("*")
-    try:
-        if star:
-            return np.full(int(times), float(value))
-        return np.array([float(part) for part in text.split(",")])
-    except ValueError:
-        raise typer.BadParameter(
-            f"{option} must be numbers with commas between, or number*dimension, got {text!r}"
-        ) from None
-
-
-def _named(text: str) -> dict[str, Any]:
-    """Parses values by name, written as width=100,alloy=B."""
-    parts = [part.partition("=") for part in text.split(",")]
-    return {name.strip(): _value(value.strip()) for name, _, value in parts}
-
-
-def _value(text: str) -> Any:
-    """A number if it is one, else the text itself."""
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return {"true": True, "false": False}.get(text, text)
-
-
-def _scale(option: str, text: str) -> Any:
-    values = _numbers(option, text)
-    return float(values[0]) if values.size == 1 and "*" not in text else values
-
-
-def _bounds(text: str | None, dim: int) -> Any:
-    if text is None:
-        return None
-    try:
-        pairs = [
-            tuple(float(side) if side else None for side in part.split(":"))
-            for part in text.split(",")
-        ]
-    except ValueError:
-        pairs = []
-    if not pairs or any(len(pair) != 2 for pair in pairs):
-        raise typer.BadParameter(
-            "--bounds must be low:high, or one for each coordinate with commas between, got"
-            f" {text!r}"
-        )
-    return pairs * dim if len(pairs) == 1 else pairs

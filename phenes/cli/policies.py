@@ -9,10 +9,10 @@ import numpy as np
 
 from phenes import plots
 from phenes.plots import film
-from phenes.plots import rl as pictures
-from phenes.plots.rl import ABREAST, Level, Map
+from phenes.plots.rl import ABREAST
 from phenes.rl.tabular import Environment, load
 from phenes.rl.training import Trained
+from phenes.rl.training.showing import learning
 from phenes.watch.snapshot import plain
 
 EPISODES = 100  # episodes by which a network is evaluated at the end
@@ -26,7 +26,7 @@ def report(
     """Picture, policy and film in `out`; the text to print and the result for machines."""
     stem = trained.name.replace("/", "-")
     environment = load(trained.name, **trained.options) if trained.kind == "table" else None
-    drawn = plots.save(picture(trained, environment), out / f"{stem}.png")
+    drawn = plots.save(learning(trained, environment), out / f"{stem}.png")
     saved = trained.save(out / f"{stem}.phenes")
     result = as_json(trained)
     if environment is None:
@@ -45,36 +45,6 @@ def report(
         lines.append(f"An episode is {render}.")
         result["film"] = str(render)
     return "\n".join(lines), result
-
-
-def picture(trained: Trained, environment: Environment | None = None) -> Any:
-    """The learning curve, beside it the policy on its maps or the signal in the gradients."""
-    curve, popsize = trained.curve, int(trained.about["popsize"])
-    data = {
-        "episodes": popsize * np.arange(1, curve.generations + 1),
-        "mean": curve.mean,
-        "signal": curve.signal(),
-        "at": popsize * curve.at,
-        "deterministic": curve.deterministic,
-    }
-    levels = []
-    if trained.about["target"] is not None:
-        levels.append(Level(trained.about["target"], "target"))
-    after = f"after {trained.episodes:,} episodes"
-    if environment is None:
-        title = f"{trained.name}: the mean policy returns {trained.about['value']:.5g} {after}"
-        return pictures.figure(title, data, "mean policy, best actions", levels)
-    score, policy = trained.score, np.argmax(trained.probabilities, axis=1)
-    levels.append(Level(score.optimum, "best possible"))
-    maps = [
-        Map(scene.title, environment.signs(scene, policy), scene.signs)
-        for scene in environment.scenes
-    ]
-    title = (
-        f"{trained.name}: the greedy policy is worth {score.greedy:.4g}, the best possible"
-        f" {score.optimum:.4g}"
-    )
-    return pictures.figure(title, data, f"greedy policy, exact, {score.limit} steps", levels, maps)
 
 
 def arrows(environment: Environment, policy: np.ndarray) -> str:

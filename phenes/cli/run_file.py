@@ -26,26 +26,34 @@ WORDS = (
     "vectorized",
     "seed",
 )
+# of `front`, in a file
+FRONT_WORDS = (
+    *("noise", "x0", "sigma0", "bounds", "budget", "objectives", "points", "verify", "workers"),
+    *("maximize", "realises", "seed"),
+)
 # the word for constraints whose mean is bounded
 AVERAGE = "average"
 # of `Workers`, in a file in the table [workers]
 EVALUATION = ("timeout", "max_attempts", "asynchronous")
 
 
-def read_settings(file: Path | None, options: dict[str, Any]) -> dict[str, Any]:
+def read_settings(
+    file: Path | None, options: dict[str, Any], known: tuple[str, ...] = WORDS
+) -> dict[str, Any]:
     """Keywords of `minimize`; those of the command line (options) count more than the file's.
 
     A file may hold the space and all that the command line says: nothing need be said twice.
+    known: the words that it may have.
     """
     from phenes.optimizer import Workers
     from phenes.risk import parse
     from phenes.space import read_file
 
     space, settings = (None, {}) if file is None else read_file(file)
-    unknown = [name for name in settings if name not in WORDS]
+    unknown = [name for name in settings if name not in known]
     if unknown:
         raise typer.BadParameter(
-            f"{file} must have a table [space], and of {', '.join(WORDS)}; got {unknown[0]!r}"
+            f"{file} must have a table [space], and of {', '.join(known)}; got {unknown[0]!r}"
         )
     workers = settings.pop("workers", None)
     words = dict(workers) if isinstance(workers, dict) else given(workers=workers)
@@ -61,6 +69,9 @@ def read_settings(file: Path | None, options: dict[str, Any]) -> dict[str, Any]:
         settings["constraints"] = _constraints(settings["constraints"])
     if isinstance(settings.get("objective"), str):
         settings["objective"] = parse(settings["objective"])
+    if isinstance(settings.get("objectives"), list):
+        each = settings["objectives"]
+        settings["objectives"] = [parse(one) if isinstance(one, str) else one for one in each]
     return given(space=space, workers=Workers(**words) if words else None) | settings
 
 

@@ -2,7 +2,7 @@
 
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -14,7 +14,6 @@ from phenes.cli.shared import (
     end,
     given,
     of_argument,
-    progress,
     stoppable,
     writable,
 )
@@ -61,6 +60,10 @@ def train(
         Path | None,
         typer.Option(metavar="FILE", help="An episode as a .gif or .mp4.", show_default=False),
     ] = None,
+    tensorboard: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Event files for TensorBoard.", show_default=False),
+    ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the last run in the folder.")
     ] = False,
@@ -79,6 +82,7 @@ def train(
     from phenes.cli.policies import parse_options, report
     from phenes.plots import film
     from phenes.rl.training import learns_table, train
+    from phenes.watch import TensorBoard
 
     with of_argument("--option"):
         options = parse_options(option or [])
@@ -96,26 +100,16 @@ def train(
     if render is not None:
         with of_argument("--render"):
             film.check(render)
+    with of_argument("--tensorboard"):
+        board = None if tensorboard is None else TensorBoard(tensorboard)
     with of_argument("ENV_ID"):
         table = learns_table(environment, options, **settings)
     if table:
         double_precision()  # values of tables are exact
     kept = out / "runs.db"
-    with stoppable(kept, "--resume"), progress(environment, at_once=False) as advance:
-
-        def show(done: int, total: int, curve: Any) -> None:
-            now = ""
-            if curve.generations:
-                now = f"  {curve.mean[-1]:.4g}, at its best {curve.deterministic[-1]:.4g}"
-            advance(done, total, f"{environment}{now}")
-
+    with stoppable(kept, "--resume"):
         trained = train(
-            environment,
-            options=options,
-            checkpoint=kept,
-            resume=resume,
-            progress=show,
-            **settings,
+            environment, options=options, checkpoint=kept, resume=resume, callback=board, **settings
         )
     text, result = report(trained, out, render, workers)
     print(text)

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import os
 import re
 import shlex
 import sys
@@ -304,6 +305,58 @@ def test_a_file_says_it_all(parameters, capsys):
     assert settings["seed"] == 4
     assert settings["x0"]["turns"] == 20
     assert settings["space"]["width"] == {"real": [50, 300], "unit": "mm", "noise": 1.0}
+
+
+WHOLE = """
+budget = 24
+noise = [0.5, 0.0]
+objective = "cvar(0.8)"
+maximize = true
+verify = 6
+engine = "gp"
+seed = 3
+constraints = {wide = 0.9}
+x0 = {turns = 20}
+[workers]
+workers = 2
+timeout = 30.0
+[space]
+width = {real = [50, 300], unit = "mm"}
+turns = {integer = [3, 40]}
+"""
+LOGGED = """
+import os
+def gain(width, turns):
+    with open("who.txt", "a") as file:
+        print(os.getpid(), file=file)
+    return -((width - 80) ** 2) / 100 - (turns - 9) ** 2, {"wide": width - 120}
+"""
+
+
+def test_every_word_of_a_file_is_honoured(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "whole.toml").write_text(WHOLE)
+    (tmp_path / "logged.py").write_text(LOGGED)
+    code, out, err = call(capsys, "optimize", "logged.py:gain", "--space", "whole.toml", "--json")
+    assert code == 0, err
+    said = json.loads(out.splitlines()[-1])
+    assert said["objective"] == "cvar(0.8)"
+    assert "lower CVaR 80 % of f(x)" in out
+    assert said["nfev"] == 24
+    assert "wide" in said["constraints"]
+    pids = set((tmp_path / "who.txt").read_text().split())
+    assert str(os.getpid()) not in pids, "workers evaluate, not this process"
+    with Store("out/runs.db") as kept:
+        run = kept[kept.runs()[-1].id]
+        settings, parts = run.about.settings, [run[key] for key in run if key.isdigit()]
+    known = ("verify", "seed", "maximize", "engine")
+    assert [settings[name] for name in known] == [6, 3, True, "gp"]
+    assert settings["x0"]["turns"] == 20
+    assert settings["objective"] == {"name": "cvar", "level": 0.8}
+    assert settings["constraints"]
+    theta, x = (np.concatenate([part[name] for part in parts]) for name in ("theta", "x"))
+    assert np.std((x - theta)[:, 0]) == pytest.approx(0.5, rel=0.5)  # noise, of 24 evaluations
 
 
 def test_what_the_command_line_says_counts_more_than_the_file(parameters, capsys):

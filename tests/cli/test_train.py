@@ -3,6 +3,7 @@
 import json
 import shlex
 import shutil
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -69,9 +70,25 @@ def test_settings_of_both_kinds_do_not_turn_a_table_into_a_network(capsys, tmp_p
     assert result["solved"] == (result["value"] >= 0.1)
     assert json.loads(json.dumps(result, allow_nan=False))["policy"] is not None
     assert Path(result["film"]).read_bytes()[:6] == b"GIF89a"
-    code, _, err = trained(capsys, *LAKE, "--workers", 2, "--out", tmp_path)
-    assert code
-    assert "workers must be None for FrozenLake-v1" in err
+    code, again, _ = trained(capsys, *LAKE, "--workers", 2, "--target", 0.1, "--out", tmp_path)
+    assert (code, again["value"]) == (0, result["value"])
+
+
+def test_event_files_for_tensor_board(capsys, tmp_path, monkeypatch):
+    """Read by TensorBoard itself; without the package, one sentence before anything is played."""
+    reading = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
+    board = tmp_path / "board"
+    code, result, _ = trained(capsys, *LAKE, "--tensorboard", board, "--out", tmp_path)
+    assert code == 0
+    events = reading.EventAccumulator(str(board))
+    events.Reload()
+    last = events.Scalars("return/mean policy")[-1]
+    assert (last.step, last.value) == (10, pytest.approx(result["value"], rel=1e-6))
+    monkeypatch.setitem(sys.modules, "tensorboard.compat.proto", None)
+    code, _, err = trained(capsys, *LAKE, "--tensorboard", board, "--out", tmp_path / "other")
+    assert code == 2
+    assert "phenes[tensorboard]" in err
+    assert not (tmp_path / "other" / "runs.db").exists()
 
 
 def test_ctrl_c_says_how_to_go_on(capsys, tmp_path, monkeypatch):
