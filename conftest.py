@@ -5,14 +5,19 @@ import os
 import shutil
 
 # most of the time of a test is its compiler's: programs that run once are not worth optimising.
-# There is a process of tests for each core: threads of libraries would only wait for each other.
+# There is a process of tests for each core: threads of libraries would only wait for each other,
+# and a program that is split for the threads of its compiler takes a tenth longer.
 # Who sets these himself is obeyed
 os.environ.setdefault(
     "XLA_FLAGS",
     "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false"
-    " --xla_cpu_multi_thread_eigen=false",
+    " --xla_cpu_multi_thread_eigen=false --xla_cpu_parallel_codegen_split_count=1",
 )
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# A batched factorisation of jaxlib waits, inside a thread of XLA's pool, for tasks that it gives to
+# the same pool. With as many of them at once as the pool has threads, one for each core, all wait
+# for ever: seen on two cores with two Cholesky factorisations that do not depend on each other
+os.environ.setdefault("PJRT_NPROC", "8")
 
 import jax
 import jaxtyping

@@ -23,7 +23,7 @@ there is noise; `sampler.result` is the answer, with an error.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -47,9 +47,15 @@ except ModuleNotFoundError as error:
     ) from error
 
 from phenes import _validate
+from phenes.integrations.campaign import (
+    Noise,
+    ask_one,
+    check_noise,
+    make_optimizer,
+    noise_by_name,
+)
 from phenes.optimizer import Optimizer, Result
-from phenes.optimizer.engines import ADAPTIVE, FEW_COORDINATES, GP
-from phenes.space import Choice, Integer, Log, Parameter, Real, Space
+from phenes.space import Choice, Integer, Log, Parameter, Real
 
 REALISED = "realised"  # the user attribute
 ENDED = (TrialState.COMPLETE, TrialState.FAIL, TrialState.PRUNED)
@@ -83,18 +89,13 @@ class PhenesSampler(BaseSampler):
 
     def __init__(
         self,
-        noise: Mapping[str, float] | str | None = None,
+        noise: Noise = None,
         *,
         budget: int | None = None,
         engine: str = "auto",
         seed: int = 0,
     ):
-        if noise is not None and noise != "learn" and _validate.mapping(noise) is None:
-            raise ValueError(
-                "noise must be a mapping of parameters to standard deviations, or 'learn', got"
-                f" {_validate.quote(noise)}"
-            )
-        self.noise, self.engine = noise, engine
+        self.noise, self.engine = check_noise(noise), engine
         self.budget = None if budget is None else _validate.count("budget", budget)
         self.seed = _validate.count("seed", seed, 0)
         self._random = RandomSampler(seed=self.seed)
@@ -152,10 +153,8 @@ class PhenesSampler(BaseSampler):
         opt = self._updated(study, search_space)
         running = study.get_trials(deepcopy=False, states=(TrialState.RUNNING,))
         pending = sum(each.number != trial.number for each in running)
-        asked = opt.ask(1, pending=pending) or opt.verify(1)  # all of the budget is under way
-        return {
-            name: _suggested(each, asked[0][name]) for name, each in sorted(search_space.items())
-        }
+        asked = ask_one(opt, pending)
+        return {name: _suggested(each, asked[name]) for name, each in sorted(search_space.items())}
 
     def sample_independent(
         self,
@@ -263,23 +262,15 @@ class PhenesSampler(BaseSampler):
         return self._opt
 
     def _made(self, study: Study, space: dict[str, BaseDistribution]) -> Optimizer:
-        noise = {} if self.noise is None or isinstance(self.noise, str) else dict(self.noise)
-        parameters = {
-            name: _parameter(name, each, noise.pop(name, 0.0))
-            for name, each in sorted(space.items())
-        }
-        if noise:
-            _validate.same_names("noise", noise, parameters, all_of=False)
-        engine, verify = self.engine, None
-        if self.budget is None:
-            verify = 0
-            if engine == "auto":
-                engine = GP if len(parameters) <= FEW_COORDINATES else ADAPTIVE
-        return Optimizer(
-            Space(parameters, noise="learn" if self.noise == "learn" else None),
+        noise = noise_by_name(self.noise, space)
+        return make_optimizer(
+            {
+                name: _parameter(name, each, noise.get(name, 0.0))
+                for name, each in sorted(space.items())
+            },
+            self.noise,
             budget=self.budget,
-            verify=verify,
-            engine=engine,
+            engine=self.engine,
             maximize=study.direction == StudyDirection.MAXIMIZE,
             seed=self.seed,
         )
