@@ -41,8 +41,8 @@ def figure(
 ) -> Figure:
     """Left: returns of the population and of the mean policy. Right: maps, or signal if there is.
 
-    curve: episodes, mean, signal [g]; at (in episodes), deterministic [k]. label: of the last two.
-    width: generations over which the signal is averaged.
+    curve: episodes, mean, best, signal [g]; at (in episodes), deterministic [k]. label: of the last
+    two. width: generations over which the signal is averaged.
     """
     data = {name: np.asarray(column, float) for name, column in curve.items()}
     signal = not maps and np.isfinite(data["signal"]).any()
@@ -71,6 +71,16 @@ def _returns(ax: Axes, data: dict[str, np.ndarray], label: str, levels: Sequence
         linewidth=1.2,
         label="mean of the population",
     )
+    if "best" in data:
+        ax.fill_between(
+            data["episodes"],
+            data["mean"],
+            data["best"],
+            color=COLOURS["ES"],
+            alpha=0.2,
+            linewidth=0,
+            label="up to its best",
+        )
     few = data["at"].size < 100
     ax.plot(
         data["at"],

@@ -33,12 +33,14 @@ class MLP(eqx.Module):
         Widths of the hidden layers; none makes it linear.
     activation : callable
         Activation of the hidden layers.
-    bias : bool
-        Layers add a constant.
+    bias : float
+        The input of every layer that is the same whatever is seen, 0 (or False) for none. A smaller
+        one is searched less far, by the same spread of theta.
     """
 
     layers: tuple[eqx.nn.Linear, ...]
     activation: Callable[[Array], Array] = eqx.field(static=True)
+    bias: float = eqx.field(static=True)
 
     def __init__(
         self,
@@ -47,7 +49,7 @@ class MLP(eqx.Module):
         out_dim: int,
         hidden: Sequence[int] = (32, 32),
         activation=jnp.tanh,
-        bias: bool = True,
+        bias: float = 1.0,
     ):
         widths = [
             _validate.count("obs_dim", obs_dim),
@@ -55,22 +57,32 @@ class MLP(eqx.Module):
             _validate.count("out_dim", out_dim),
         ]
         keys = jax.random.split(key, len(widths) - 1)
+        self.bias = constant(bias)
         self.layers = tuple(
-            _xavier(k, a, b, _validate.flag("bias", bias))
+            _xavier(k, a, b, self.bias > 0)
             for k, a, b in zip(keys, widths[:-1], widths[1:], strict=True)
         )
         self.activation = _validate.function("activation", activation, "jax.numpy.tanh")
 
-    @property
-    def bias(self) -> bool:
-        """Layers add a constant."""
-        return self.layers[0].use_bias
-
     def __call__(self, obs: Float[Array, " o"]) -> Float[Array, " k"]:
         *hidden, last = self.layers
         for layer in hidden:
-            obs = self.activation(layer(obs))
-        return last(obs)
+            obs = self.activation(self._through(layer, obs))
+        return self._through(last, obs)
+
+    def _through(self, layer: eqx.nn.Linear, h: Float[Array, " i"]) -> Float[Array, " j"]:
+        if self.bias in (0.0, 1.0):
+            return layer(h)
+        assert layer.bias is not None
+        return layer.weight @ h + self.bias * layer.bias
+
+
+def constant(bias: float) -> float:
+    """The size of a constant input, checked; True and False, of older files, are 1 and 0."""
+    size = _validate.number("bias", float(bias) if isinstance(bias, bool) else bias)
+    if size < 0:
+        raise ValueError(f"bias must be non-negative, got {size:g}")
+    return size
 
 
 def _xavier(key: PRNGKeyArray, inputs: int, outputs: int, bias: bool) -> eqx.nn.Linear:

@@ -104,7 +104,7 @@ class Policy(eqx.Module):
         RowFeatures or Layered
             The rows; `dot` gives their inner products.
         """
-        if not isinstance(self.net, MLP) or not self.net.bias:
+        if not isinstance(self.net, MLP) or self.net.bias != 1:
             return of_module(self.output, theta, obs, L, self.layers())
         return of_mlp(eqx.combine(self.unravel(theta), self.net), self._scaled(obs, theta.dtype), L)
 
@@ -231,7 +231,7 @@ def policy(
     hidden: Sequence[int] = (32, 32),
     action_noise: ArrayLike = ACTION_NOISE,
     normalise: bool = True,
-    bias: bool = True,
+    bias: float = 1.0,
 ) -> tuple[Policy, Float[Array, " d"]]:
     """The default policy for the spaces of an environment, and the theta to start from.
 
@@ -247,8 +247,8 @@ def policy(
         See `head_for`.
     normalise : bool
         Bring observations to a common scale.
-    bias : bool
-        Layers add a constant.
+    bias : float
+        Size of the constant input of a layer, 0 for none.
 
     Returns
     -------

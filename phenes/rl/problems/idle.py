@@ -6,9 +6,10 @@ generation, and neither needs the name of an environment:
 - what a step is paid for being alive: the median reward of a step. A learner that sees it stands
   still where moving may end the episode, so it is taken off, unless staying alive is what the
   environment is about (all steps are paid nearly the same).
-- what an idle episode returns: the first pair of individuals is the mean itself. As long as no
-  individual is better than that and no episode ends by itself, differences between individuals are
-  what moving costs. The mean then stays where it is and the search widens, until there is more.
+- what an idle step is paid at best: the first pair of individuals is the mean itself. As long as no
+  step of any individual is paid more than that and no episode ends by itself, differences between
+  individuals are what moving costs. The mean then stays where it is and the search widens, until
+  there is more.
 """
 
 from typing import NamedTuple
@@ -16,7 +17,7 @@ from typing import NamedTuple
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
-from phenes.rl.rollouts.trajectory import Trajectory
+from phenes.rl.rollouts.trajectory import Trajectory, length
 
 # a bonus for being alive is one of several things if nine tenths and one tenth of the steps differ
 # by this share of it: 0.05 for a pole that is to be balanced, about 1 for what hops or walks
@@ -29,8 +30,8 @@ WIDEST = (
 class Idle(NamedTuple):
     """What is known of doing nothing.
 
-    bonus: reward of a step for being alive. value: return of an idle episode. width: of the search,
-    in units of its spread.
+    bonus: reward of a step for being alive. value: the best reward of a step of an idle episode.
+    width: of the search, in units of its spread.
     """
 
     bonus: Float[Array, ""]
@@ -45,21 +46,44 @@ class Idle(NamedTuple):
 
 
 def survival(x: Trajectory) -> Float[Array, ""]:
-    """What a step is paid for being alive: the median, if it is positive and not all there is."""
-    rewards = jnp.where(x.mask, x.reward, jnp.nan)
-    low, middle, high = jnp.nanquantile(rewards, jnp.asarray([0.1, 0.5, 0.9], rewards.dtype))
+    """What a step is paid for being alive: the median, if it is positive and not all there is.
+
+    Every episode counts alike, since one that stands still may be as long as all others together.
+    The step in which an episode ends by itself is left out: episodes of a few steps would show two
+    kinds of reward where there is one.
+    """
+    last = jnp.arange(x.mask.shape[-1])[None] == length(x)[:, None] - 1
+    alive = x.mask & ~(last & x.ended[:, None])
+    each = alive / jnp.maximum(jnp.sum(alive, axis=1, keepdims=True), 1)
+    low, middle, high = _quantiles(x.reward, each, (0.1, 0.5, 0.9))
     several = high - low >= DIFFERENT * middle
-    return jnp.where(several & (middle > 0), middle, 0.0)
+    return jnp.where(jnp.any(alive) & several & (middle > 0), middle, 0.0)
 
 
-def widened(idle: Idle, f: Float[Array, " n"], ended: Bool[Array, " n"]) -> tuple[Idle, Array]:
+def _quantiles(
+    values: Float[Array, "n t"], weights: Float[Array, "n t"], levels: tuple[float, ...]
+) -> Float[Array, " levels"]:
+    """The lowest values below or at which there are these shares of the weights."""
+    order = jnp.argsort(values, axis=None)
+    share = jnp.cumsum(weights.ravel()[order])
+    at = jnp.asarray(levels, share.dtype) * share[-1]
+    return values.ravel()[order][jnp.searchsorted(share, at)]
+
+
+def best_step(x: Trajectory) -> Float[Array, " n"]:
+    """The best reward of a step of each episode; rewards that are not numbers do not count."""
+    return jnp.max(jnp.where(x.mask & ~jnp.isnan(x.reward), x.reward, -jnp.inf), axis=-1)
+
+
+def widened(idle: Idle, best: Float[Array, " n"], ended: Bool[Array, " n"]) -> tuple[Idle, Array]:
     """The width of the next generation, and whether anything happened that can be learnt from.
 
-    That is an episode which ended by itself, or returned more than an idle one. Twice as wide if
-    there was none, half as wide (down to 1) if half of the population had one.
+    That is an episode which ended by itself, or whose best step was paid more than any of an idle
+    one. Twice as wide if there was none, half as wide (down to 1) if half of the population had
+    one.
     """
-    event = ended | (f > idle.value)  # a return that is not a number is not more
-    found, share = jnp.any(event), jnp.mean(event, dtype=f.dtype)
+    event = ended | (best > idle.value)
+    found, share = jnp.any(event), jnp.mean(event, dtype=best.dtype)
     wider = jnp.where(idle.width < WIDEST, 2 * idle.width, 1.0)
     narrower = jnp.where(share >= 0.5, jnp.maximum(idle.width / 2, 1.0), idle.width)
     return idle._replace(width=jnp.where(found, narrower, wider)), found

@@ -26,9 +26,10 @@ from phenes.rl import rollouts
 from phenes.rl.curve import Curve, Report
 from phenes.rl.policies import MLP, GaussianHead, Normaliser, Policy, from_network, head_for
 from phenes.rl.policies.heads import Head
+from phenes.rl.policies.network import constant
 from phenes.rl.policies.policy import Network
 from phenes.rl.problems import Advanced, scanned
-from phenes.rl.problems.idle import Idle, survival, widened
+from phenes.rl.problems.idle import Idle, best_step, survival, widened
 from phenes.rl.problems.settings import Settings
 from phenes.rl.rollouts.backends import Rollouts, Workers
 from phenes.rl.rollouts.layouts import Layout, from_described
@@ -141,10 +142,10 @@ class GenerationStep(NamedTuple):
         """The update."""
         steps, dtype = length(sample), carry.state.q.mean.dtype
         f = jnp.asarray(total(sample), dtype)
-        idle = self._known(carry, sample, f)
+        idle = self._known(carry, sample)
         seen = f - idle.bonus.astype(dtype) * steps.astype(dtype)
         if self.settings.widen:
-            idle, found = widened(idle, f, sample.ended)
+            idle, found = widened(idle, best_step(sample).astype(dtype), sample.ended)
             seen = jnp.where(found | ~jnp.isfinite(f), seen, 0.0)  # equal values are no step
         state, info = self.strategy(self.law(carry)).tell(
             carry.state, batch._replace(x=sample, f=seen)
@@ -155,14 +156,15 @@ class GenerationStep(NamedTuple):
         after = Carry(state, carry.policy.observe(sample.obs, sample.mask), idle)
         return after, report(_of_returns(info, f), jnp.sum(steps, dtype=jnp.int32), after.measured)
 
-    def _known(self, carry: Carry, x: Trajectory, f: Float[Array, " n"]) -> Idle:
+    def _known(self, carry: Carry, x: Trajectory) -> Idle:
         """What the first generation says of doing nothing."""
         first, idle, s = carry.state.generation == 0, carry.idle, self.settings
         if s.bonus is None:
             bonus = survival(x).astype(idle.bonus.dtype)
             idle = idle._replace(bonus=jnp.where(first, bonus, idle.bonus))
         if s.widen:
-            value = jnp.maximum(f[0], f[s.popsize // 2]).astype(idle.value.dtype)
+            best = best_step(x)
+            value = jnp.maximum(best[0], best[s.popsize // 2]).astype(idle.value.dtype)
             idle = idle._replace(value=jnp.where(first, value, idle.value))
         return idle
 
@@ -296,7 +298,7 @@ class Kept(NamedTuple):
     scale: Normaliser | None
     theta: Float[np.ndarray, " d"]
     hidden: tuple[int, ...] | None
-    bias: bool
+    bias: float
 
 
 def kept(described: dict[str, Any], about: dict[str, Any], arrays: dict[str, np.ndarray]) -> Kept:
@@ -304,14 +306,14 @@ def kept(described: dict[str, Any], about: dict[str, Any], arrays: dict[str, np.
     spaces = _spaces(described["spaces"])
     head = head_for(spaces, about["settings"]["action_noise"] or 1.0)
     theta, hidden = arrays["theta"], about["settings"]["hidden"]
-    bias = about["settings"].get("bias", True)  # files of before there was a choice have it
-    _validate.flag("bias", bias)
+    # files of before there was a choice have a constant
+    bias = constant(about["settings"].get("bias", 1.0))
     if hidden is not None:
         if not isinstance(hidden, list | tuple):
             raise ValueError(f"hidden must be widths of layers, got {hidden!r}")
         hidden = tuple(_validate.count("hidden", width) for width in hidden)
         widths = (spaces.obs_dim, *hidden, head.outputs)
-        size = sum((a + bias) * b for a, b in itertools.pairwise(widths))
+        size = sum((a + (bias > 0)) * b for a, b in itertools.pairwise(widths))
         _validate.shape("theta", theta, (size,), f"layers of {widths}")
     _check_numbers("theta", theta)
     return Kept(spaces, head, _scale(arrays, spaces.obs_dim), theta, hidden, bias)

@@ -138,7 +138,7 @@ def random_search(spaces: Spaces, search: Search | None = None) -> Settings:
         mirrored=True,
         deterministic=True,
         last=0.0,
-        bias=False,
+        bias=0.0,
         bonus=found.bonus,
         every=max(1, LOOK // (2 * n)),
     )

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Int
 
 from phenes import _validate, weightings
+from phenes.rl.policies.network import constant
 from phenes.rl.rollouts.spaces import Spaces
 from phenes.rl.trajectories import (
     ByTrajectory,
@@ -23,6 +24,9 @@ from phenes.weightings import Weighting
 SHORT = 300  # steps of an episode up to which the noise of a sum of scores is bearable
 # of `linear`, in units of the spread and of ranks from -1/2 to 1/2
 RATE = 5.0
+# its constant input, where those that vary have a spread of 1: with 1 a third of the seeds of
+# Swimmer stays with a constant push, with 0 none of five seeds of Hopper learns to stand
+CONSTANT = 0.5
 
 
 @dataclass(frozen=True)
@@ -61,8 +65,8 @@ class Settings:
     last : float
         Factor of the first weights of the last layer; a small one begins in the middle of the
         actions, and none of them is beyond their bounds. 0 makes a linear policy begin at zero.
-    bias : bool
-        Layers add a constant.
+    bias : float
+        Size of the constant input of a layer, 0 for none.
     bonus : float or None
         Reward of a step that is taken off what the learner sees: what is paid for being alive. None
         measures it in the first generation, see `phenes.rl.problems.idle`.
@@ -92,7 +96,7 @@ class Settings:
     deterministic: bool = False
     last: float = 1.0
     natural: bool = False
-    bias: bool = True
+    bias: float = 1.0
     bonus: float | None = 0.0
     widen: bool = False
     every: int = 5
@@ -104,6 +108,7 @@ class Settings:
             if getattr(self, name) is not None:
                 _validate.positive(name, getattr(self, name))
         _validate.positive("last", self.last, strict=False)
+        constant(self.bias)
         if self.bonus is not None:
             _validate.number("bonus", self.bonus)
         if self.widen and not (self.mirrored and self.natural):
@@ -196,6 +201,7 @@ def linear() -> Settings:
         deterministic=True,
         last=0.0,
         natural=True,
+        bias=CONSTANT,
         bonus=None,
         widen=True,
         every=12,

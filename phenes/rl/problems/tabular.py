@@ -14,8 +14,8 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from phenes import _validate
 from phenes.rl.curve import Curve, Report
 from phenes.rl.problems import Advanced, scanned
-from phenes.rl.rollouts.backends import Workers
-from phenes.rl.rollouts.spaces import Observation, Options, World, name_of
+from phenes.rl.rollouts.backends import Workers, check_workers
+from phenes.rl.rollouts.spaces import Observation, Options, World
 from phenes.rl.tabular import evaluate, learners
 from phenes.rl.tabular.environment import load
 from phenes.rl.tabular.playing import play
@@ -83,7 +83,7 @@ class TablePolicy:
         self, env: World, options: Options, episodes: int, seed: int, workers: Workers
     ) -> np.ndarray:
         """See `Readout.returns`. The table is the environment: episodes are compiled from it."""
-        refuse_workers(name_of(env), workers)
+        check_workers(workers)
         table = load(env, **options).table.limited(self.score.limit)
         best = np.eye(table.actions)[np.argmax(self.probabilities, axis=1)]
         weights = jnp.broadcast_to(jnp.asarray(best)[None], (episodes, *best.shape))
@@ -115,15 +115,6 @@ def restored(described: dict[str, Any], arrays: dict[str, np.ndarray]) -> TableP
     if not np.allclose(probabilities.sum(axis=1), 1.0, atol=1e-4):  # single precision
         raise ValueError("probabilities must sum to one in each state")
     return TablePolicy(probabilities, score)
-
-
-def refuse_workers(name: str, workers: Workers) -> None:
-    """Episodes of a table are one compiled program here: workers would have nothing to do."""
-    if workers is not None:
-        raise ValueError(
-            f"workers must be None for {name}: its episodes are compiled from its transition table"
-            f" and played here, got {workers!r}"
-        )
 
 
 class Carry(NamedTuple):

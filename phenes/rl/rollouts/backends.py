@@ -6,12 +6,23 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from jaxtyping import Array, PRNGKeyArray
 
+from phenes import _validate
 from phenes.rl.rollouts import classic, physics, processes
 from phenes.rl.rollouts.compiled import Compiled
 from phenes.rl.rollouts.keys import ActingPolicy
 from phenes.rl.rollouts.python_envs import Host, Loop, Vector
-from phenes.rl.rollouts.spaces import Options, Spaces, Unwrapped, World, library, make, name_of, of
+from phenes.rl.rollouts.spaces import (
+    Options,
+    Spaces,
+    World,
+    library,
+    make,
+    name_of,
+    of,
+    plain,
+)
 from phenes.rl.rollouts.trajectory import Trajectory
+from phenes.rl.rollouts.vectors import AnyWorld, single
 
 if TYPE_CHECKING:
     from gymnasium import Env
@@ -28,9 +39,6 @@ class Cluster(Protocol):
 
 Workers: TypeAlias = int | str | Executor | Cluster | None
 """What `phenes.minimize` takes as workers, too."""
-
-# wrappers that change nothing but the length of an episode
-PLAIN = {"TimeLimit", "OrderEnforcing", "PassiveEnvChecker"}
 
 
 class Rollouts(Protocol):
@@ -87,14 +95,27 @@ class Rollouts(Protocol):
         ...
 
 
+def check_workers(workers: Workers) -> None:
+    """Refuse what cannot be workers, also where they have nothing to do."""
+    count = _validate.whole(workers)
+    named = isinstance(workers, str) and workers.startswith(("dask://", "ray"))
+    works = hasattr(workers, "submit") and not isinstance(workers, type)
+    if workers is None or named or works or (count is not None and count >= 1):
+        return
+    raise ValueError(
+        "workers must be None, a number of processes of at least 1, 'dask://host:port', a Dask"
+        f" Client, 'ray' or an Executor, got {_validate.quote(workers)}"
+    )
+
+
 def load(
-    env: World, backend: str | None = None, workers: Workers = None, **options: Any
+    env: AnyWorld, backend: str | None = None, workers: Workers = None, **options: Any
 ) -> Rollouts:
     """Rollouts of an environment of Gymnasium, by the fastest backend that is exact for it.
 
     Parameters
     ----------
-    env : str, gymnasium.Env or callable
+    env : str, gymnasium.Env, callable or gymnasium.vector.VectorEnv
         The environment, as in `phenes.rl.train`.
     backend : {"jax", "mujoco", "vector", "gymnasium"}, optional
         Compiled classic control, physics in threads, the environment's own vector form, or
@@ -116,27 +137,29 @@ def load(
     """
     if backend is not None and backend not in BACKENDS:
         raise ValueError(f"backend must be one of {', '.join(BACKENDS)}, got {backend!r}")
-    made = make(env, options)
+    check_workers(workers)
+    world = single(env)
+    made = make(world, options)
     for name in BACKENDS if backend is None else (backend,):
-        rollouts = BACKENDS[name](made, env, workers, options)
+        rollouts = BACKENDS[name](made, world, workers, options)
         if rollouts is not None:
             return rollouts
     made.close()
     raise ValueError(
-        f"{name_of(env)} cannot be played by the back end {backend!r}; leave it out to get the"
+        f"{name_of(world)} cannot be played by the back end {backend!r}; leave it out to get the"
         " fastest that can"
     )
 
 
 def _compiled(env: "Env", world: World, workers: Workers, options: Options) -> Rollouts | None:
-    written = classic.like(env.unwrapped) if _plain(env) else None
+    written = classic.like(env.unwrapped) if plain(env) else None
     return Compiled(written, of(env)) if written else None
 
 
 def _physics(env: "Env", world: World, workers: Workers, options: Options) -> Rollouts | None:
     if not (workers is None or isinstance(workers, int)):
         return None
-    task = physics.like(env.unwrapped) if _plain(env) else None
+    task = physics.like(env.unwrapped) if plain(env) else None
     return Host(physics.Threads(env, task, workers), of(env)) if task else None
 
 
@@ -168,12 +191,3 @@ BACKENDS: dict[str, Callable[..., Rollouts | None]] = {
     "vector": _vector,
     "gymnasium": _gymnasium,
 }
-
-
-def _plain(env: "Env") -> bool:
-    layer: Unwrapped = env
-    while layer is not layer.unwrapped:
-        if type(layer).__name__ not in PLAIN:
-            return False
-        layer = layer.env
-    return True

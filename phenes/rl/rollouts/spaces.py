@@ -5,7 +5,7 @@ The size of what it sees, the kind of what it does, the longest episode.
 
 import copy
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
@@ -30,6 +30,8 @@ Unwrapped: TypeAlias = Any
 
 Action: TypeAlias = int | np.ndarray
 
+# wrappers that change nothing but the length of an episode
+PLAIN = {"TimeLimit", "OrderEnforcing", "PassiveEnvChecker"}
 World: TypeAlias = "str | EnvSpec | Env | Callable[..., Env]"
 """An environment: its id, its EnvSpec, one that is copied, or a function that makes one."""
 
@@ -199,6 +201,18 @@ def of(env: "Env") -> Spaces:
         layouts.of_space(watched),
         layouts.of_space(acted),
     )
+
+
+def plain(env: Unwrapped, beside: Collection[str] = ()) -> bool:
+    """Whether nothing around an environment changes more than the length of an episode.
+
+    beside: names of other wrappers that do not matter.
+    """
+    while env is not env.unwrapped:
+        if type(env).__name__ not in {*PLAIN, *beside}:
+            return False
+        env = env.env
+    return True
 
 
 def limit_of(env: Unwrapped) -> int | None:

@@ -10,7 +10,8 @@ from phenes.rl.tabular.baselines import RewardToGo, reward_to_go
 from phenes.rl.tabular.environment import Environment, load
 from phenes.rl.tabular.evaluate import best_action, optimum, state_values, stationary_value, value
 from phenes.rl.tabular.law import Episodes, Urns, greedy, softmax, total, without_theta
-from phenes.rl.tabular.learners import Learner, default, dirichlet, gaussian
+from phenes.rl.tabular.learners import Learner, default, dirichlet, gaussian, scored
+from phenes.rl.tabular.memory import Memory, remembered
 from phenes.rl.tabular.playing import Episode, Steps, play
 from phenes.rl.tabular.table import Table
 
@@ -23,6 +24,7 @@ __all__ = [
     "Episode",
     "Episodes",
     "Learner",
+    "Memory",
     "RewardToGo",
     "Steps",
     "Table",
@@ -36,7 +38,9 @@ __all__ = [
     "load",
     "optimum",
     "play",
+    "remembered",
     "reward_to_go",
+    "scored",
     "softmax",
     "state_values",
     "stationary_value",

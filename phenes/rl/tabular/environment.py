@@ -6,13 +6,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from phenes.rl.rollouts.spaces import World, limit_of, make, name_of
+from phenes.rl.rollouts.spaces import World, limit_of, make, name_of, plain
 from phenes.rl.tabular.table import Outcome, Table
 
 if TYPE_CHECKING:
     from gymnasium import Env
 
 ARROWS = {"UP": "↑", "RIGHT": "→", "DOWN": "↓", "LEFT": "←"}
+
+# wrappers that look on
+WATCHING = {"RecordEpisodeStatistics", "RecordVideo"}
 
 
 class Scene(NamedTuple):
@@ -98,6 +101,11 @@ def load(env: World, **options: Any) -> Environment:
             " FrozenLake-v1, FrozenLake8x8-v1, CliffWalking-v1, CliffWalkingSlippery-v1 and Taxi-v4"
             " do"
         )
+    if not plain(made, WATCHING):
+        raise ValueError(
+            f"{name} is in a wrapper of which its transition table knows nothing: give it without,"
+            " or learn a network (preset='network')"
+        )
     if getattr(inner, "fickle_passenger", False):
         raise ValueError(
             f"the table of {name} does not say what fickle_passenger=True does: only"
@@ -113,8 +121,11 @@ def load(env: World, **options: Any) -> Environment:
 
 
 def has_table(env: "Env") -> bool:
-    """Whether an environment of Gymnasium says what follows each state and action."""
-    return isinstance(env.unwrapped, HasTable)
+    """Whether an environment of Gymnasium says what follows each state and action.
+
+    Of one in a wrapper that changes what is seen or paid the table says something else.
+    """
+    return isinstance(env.unwrapped, HasTable) and plain(env, WATCHING)
 
 
 def _actions(inner: HasTable, table: Table) -> tuple[str, ...]:

@@ -16,13 +16,14 @@ from phenes.protocols import Estimator, Family, LearningEstimator, SearchLaw
 from phenes.rl.tabular import moves
 from phenes.rl.tabular.baselines import reward_to_go
 from phenes.rl.tabular.law import Episodes, Urns, softmax, total, without_theta
+from phenes.rl.tabular.memory import remembered
 from phenes.rl.tabular.moves import Move, Number
 from phenes.rl.tabular.table import Table
 from phenes.search import Dirichlet, IsotropicGaussian
 from phenes.strategy import State, Strategy, es, generation_keys
 
 POPSIZE = 100
-RATE = 1.2  # default learning rate, in the units of `moves.kept`
+RATE = 1.2  # learning rate of `scored`, in the units of `moves.kept`
 # standard deviation of the first logits: the reading of the paper's N(0, 0.01) that reproduces its
 # results
 START = 0.01
@@ -52,9 +53,32 @@ class Learner(NamedTuple):
 def default(table: Table, popsize: int = POPSIZE) -> Learner:
     """What `train` uses for tables, on all of them.
 
-    alpha = 1 at first and sum alpha kept, natural gradient in log alpha, reward-to-go. Rewards are
-    discounted over two step limits: where nothing else decides, sooner is better, and a greedy
-    policy cannot dawdle.
+    Dirichlet policies with sum alpha = A kept, moved by what all episodes so far have shown
+    (`remembered`).
+
+    Parameters
+    ----------
+    table : Table
+        The environment.
+    popsize : int
+        Episodes in a generation.
+
+    Returns
+    -------
+    Learner
+        For `phenes.run`.
+    """
+    concentration = float(table.actions)
+    move = moves.towards(concentration, 1.0)
+    return dirichlet(table.limited(horizon(table)), popsize, concentration, move, remembered())
+
+
+def scored(table: Table, popsize: int = POPSIZE) -> Learner:
+    """The exact phenotype score with reward-to-go, and no memory but a baseline.
+
+    alpha = 1 at first and sum alpha kept, natural gradient in log alpha. Rewards are discounted
+    over two step limits: where nothing else decides, sooner is better, and a greedy policy cannot
+    dawdle.
 
     Parameters
     ----------

@@ -37,14 +37,33 @@ def kept(total: Number, rate: Number, least: Number = 0.01) -> Move:
     """
 
     def move(q: Dirichlet, updates: Dirichlet) -> tuple[Dirichlet, Int[Array, ""]]:
-        step = jnp.clip(updates.log_alpha, -LARGEST_STEP, LARGEST_STEP)
-        share = jax.nn.softmax(q.log_alpha + step, axis=-1)
-        raised = jnp.maximum(share, least)
-        log_alpha = jnp.log(total * raised / jnp.sum(raised, axis=-1, keepdims=True))
-        held = (step != updates.log_alpha) | (share < least)
-        return replace(q, log_alpha=log_alpha), jnp.sum(held, dtype=jnp.int32)
+        return _within(q, updates, total, least, LARGEST_STEP)
 
     return Move(metric.natural, move, rate * (1 + total))
+
+
+def towards(total: Number, rate: Number, least: Number = 0.02, largest: Number = 1.0) -> Move:
+    """Along a direction in log alpha as it is, with the sum of alpha kept in every row.
+
+    least: as in `kept`. largest: step in log alpha.
+    """
+
+    def move(q: Dirichlet, updates: Dirichlet) -> tuple[Dirichlet, Int[Array, ""]]:
+        return _within(q, updates, total, least, largest)
+
+    return Move(metric.plain, move, rate)
+
+
+def _within(
+    q: Dirichlet, updates: Dirichlet, total: Number, least: Number, largest: Number
+) -> tuple[Dirichlet, Int[Array, ""]]:
+    """A step of at most `largest`, no share below `least`, and how many entries were held back."""
+    step = jnp.clip(updates.log_alpha, -largest, largest)
+    share = jax.nn.softmax(q.log_alpha + step, axis=-1)
+    raised = jnp.maximum(share, least)
+    log_alpha = jnp.log(total * raised / jnp.sum(raised, axis=-1, keepdims=True))
+    held = (step != updates.log_alpha) | (share < least)
+    return replace(q, log_alpha=log_alpha), jnp.sum(held, dtype=jnp.int32)
 
 
 def free(rate: Number) -> Move:

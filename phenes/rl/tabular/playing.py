@@ -37,6 +37,8 @@ class Steps(NamedTuple):
         How often this action, and any action, had been taken in this state before.
     taken : array of bool, shape (N, T)
         The step was taken.
+    outcome : array of int, shape (N, T)
+        Which of the outcomes in the table it had.
     """
 
     state: Int[Array, "n t"]
@@ -45,6 +47,7 @@ class Steps(NamedTuple):
     same: Float[Array, "n t"]
     visits: Float[Array, "n t"]
     taken: Bool[Array, "n t"]
+    outcome: Int[Array, "n t"]
 
 
 class Episode(NamedTuple):
@@ -191,7 +194,7 @@ def _loop(
         steps = Steps(
             *(
                 jnp.zeros((longest, m), kind)
-                for kind in (jnp.int32, jnp.int32, dtype, dtype, dtype, bool)
+                for kind in (jnp.int32, jnp.int32, dtype, dtype, dtype, bool, jnp.int32)
             )
         )
     nothing = Running(
@@ -258,7 +261,8 @@ def _stepper(
         link, steps = table.link[outcome], now.steps
         if steps is not None:
             same = jnp.take_along_axis(before, action[:, None], axis=1)[:, 0]
-            happened = Steps(state, action, reward, same, jnp.sum(before, axis=1), alive)
+            visits, which = jnp.sum(before, axis=1), outcome - cell * table.outcomes
+            happened = Steps(state, action, reward, same, visits, alive, which)
             steps = jax.tree.map(
                 lambda log, new: log.at[t].set(new.astype(log.dtype)), steps, happened
             )

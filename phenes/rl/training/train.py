@@ -1,7 +1,7 @@
 """`train`: a policy for any Gymnasium environment."""
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -9,7 +9,6 @@ import jax
 
 from phenes import _validate as validate
 from phenes.rl import rollouts
-from phenes.rl.curve import Curve
 from phenes.rl.policies.policy import Network
 from phenes.rl.problems import A, C, Problem
 from phenes.rl.problems.distributed import divided
@@ -17,13 +16,17 @@ from phenes.rl.problems.network import GenerationStep, NetworkProblem
 from phenes.rl.problems.presets import PRESETS
 from phenes.rl.problems.settings import Settings
 from phenes.rl.problems.starts import begin
-from phenes.rl.problems.tabular import GENERATIONS, TableProblem, refuse_workers
-from phenes.rl.rollouts.backends import Workers
-from phenes.rl.rollouts.spaces import Options, World, make, name_of
+from phenes.rl.problems.tabular import GENERATIONS, TableProblem
+from phenes.rl.rollouts.backends import Workers, check_workers
+from phenes.rl.rollouts.spaces import Options, World, make
+from phenes.rl.rollouts.vectors import AnyWorld, single
 from phenes.rl.tabular import environment
 from phenes.rl.tabular.learners import POPSIZE
 from phenes.rl.training import checkpoint as checkpoints
-from phenes.rl.training.loop import Progress, run
+from phenes.rl.training import progress as progresses
+from phenes.rl.training.callbacks import Callback, Moment, checked, ends
+from phenes.rl.training.loop import Now, run
+from phenes.rl.training.progress import Wanted, shown
 from phenes.rl.training.trained import Trained
 from phenes.rl.trajectories import ByTrajectory
 
@@ -32,12 +35,8 @@ OWN = cast(float, object())  # the target that the environment names
 OF_NETWORKS = ("preset", "hidden", "sigma", "rate", "action_noise", "estimator", "network")
 
 
-def silent(done: int, total: int, curve: Curve) -> None:
-    """Progress that nobody wants to see."""
-
-
 def train(
-    env: World,
+    env: AnyWorld,
     *,
     seed: int = 0,
     preset: str | None = None,
@@ -52,7 +51,8 @@ def train(
     target: float | None = OWN,
     checkpoint: str | Path | None = None,
     resume: bool = True,
-    progress: Progress = silent,
+    progress: Wanted = None,
+    callback: Callback | Sequence[Callback] | None = None,
     workers: Workers = None,
     max_steps: int | None = None,
     options: Options | None = None,
@@ -65,9 +65,10 @@ def train(
 
     Parameters
     ----------
-    env : str, gymnasium.Env or callable
+    env : str, gymnasium.Env, callable or gymnasium.vector.VectorEnv
         The id of the environment, such as "CartPole-v1"; or one of your own or wrapped, of which
-        copies are made; or a function that makes one.
+        copies are made; or a function that makes one; or a vector of them, of which the first is
+        taken: as many as are needed are played side by side.
     seed : int
         Seed of all random numbers.
     preset : {"network", "paper", "paper-es", "ars", "ars-v1"}, optional
@@ -99,11 +100,17 @@ def train(
         runs`, `phenes show` and `phenes watch` read it.
     resume : bool
         Go on with the last training of this environment in the checkpoint; else begin anew.
-    progress : callable
-        progress(done, total, curve) is called after every few generations.
+    progress : bool or callable, optional
+        A line with return, episodes, steps a second, share of signal and time left: True or False,
+        or else where stderr is a terminal and in notebooks. A function progress(done, total, curve)
+        is called after every few generations in its place.
+    callback : callable or list of callables, optional
+        Called with a `Moment` after every few generations; True, or StopIteration, ends the
+        training. `StopAt`, `StopWithoutImprovement`, `SaveBest` and `phenes.watch.TensorBoard` are
+        ready-made.
     workers : int, str or Executor, optional
         For environments that are not compiled here, whatever `phenes.minimize` takes; trajectories
-        stay on the workers. A table has no use for them and refuses them.
+        stay on the workers. Tables and classic control are compiled and have no use for them.
     max_steps : int, optional
         Steps after which an episode ends, instead of those of the environment; where that has no
         limit, 1000 unless given.
@@ -127,6 +134,7 @@ def train(
     """
     if preset not in PRESETS:
         raise ValueError(f"preset must be {', '.join(repr(p) for p in PRESETS)}, got {preset!r}")
+    env = single(env)
     if max_steps is not None:
         limit = validate.count("max_steps", max_steps)
         options = {**(options or {}), "max_episode_steps": limit}
@@ -135,6 +143,7 @@ def train(
         "checkpoint": checkpoint,
         "resume": resume,
         "progress": progress,
+        "callback": callback,
         "workers": workers,
         "options": options,
     }
@@ -174,14 +183,14 @@ def train(
     )
 
 
-def learns_table(env: World, options: Options | None = None, **given: object) -> bool:
+def learns_table(env: AnyWorld, options: Options | None = None, **given: object) -> bool:
     """Whether `train` with these arguments learns a table.
 
     It does if the environment has a transition table and no setting of networks is given.
 
     Parameters
     ----------
-    env : str, gymnasium.Env or callable
+    env : str, gymnasium.Env, callable or gymnasium.vector.VectorEnv
         The environment, as in `train`.
     options : dict, optional
         For `gymnasium.make`.
@@ -195,7 +204,7 @@ def learns_table(env: World, options: Options | None = None, **given: object) ->
     """
     if any(given.get(name) is not None for name in OF_NETWORKS):
         return False
-    made = make(env, options or {})
+    made = make(single(env), options or {})
     try:
         return environment.has_table(made)
     finally:
@@ -203,7 +212,7 @@ def learns_table(env: World, options: Options | None = None, **given: object) ->
 
 
 def train_table(
-    env: World,
+    env: AnyWorld,
     *,
     seed: int = 0,
     generations: int = GENERATIONS,
@@ -211,7 +220,8 @@ def train_table(
     target: float | None = None,
     checkpoint: str | Path | None = None,
     resume: bool = True,
-    progress: Progress = silent,
+    progress: Wanted = None,
+    callback: Callback | Sequence[Callback] | None = None,
     workers: Workers = None,
     options: Options | None = None,
 ) -> Trained:
@@ -219,13 +229,13 @@ def train_table(
 
     Parameters
     ----------
-    env : str, gymnasium.Env or callable
+    env : str, gymnasium.Env, callable or gymnasium.vector.VectorEnv
         The environment, as in `train`.
     generations : int
         How long to learn.
     popsize : int
         Episodes in a generation.
-    seed, target, checkpoint, resume, progress, workers, options
+    seed, target, checkpoint, resume, progress, callback, workers, options
         As in `train`.
 
     Returns
@@ -241,7 +251,9 @@ def train_table(
     generations = validate.count("generations", generations)
     popsize = validate.count("popsize", popsize, 2)
     seed, target = validate.count("seed", seed, 0), _target(target)
-    refuse_workers(name_of(env), workers)
+    check_workers(workers)
+    env = single(env)
+    heard = Heard(progress, callback, env)
     table = environment.load(env, **(options or {})).table
     about = {
         "kind": "table",
@@ -251,13 +263,19 @@ def train_table(
         "parameters": table.states * table.actions,
         "settings": {"popsize": popsize},
     }
-    problem = TableProblem(table, popsize, seed)
-    out = _trained(problem, about, popsize, generations, target, checkpoint, resume, progress)
-    return dataclasses.replace(out, world=None if isinstance(env, str) else env)
+    return _trained(
+        TableProblem(table, popsize, seed),
+        about | {"popsize": popsize},
+        generations,
+        target,
+        checkpoint,
+        resume,
+        heard,
+    )
 
 
 def learn(
-    env: World,
+    env: AnyWorld,
     settings: Settings,
     *,
     seed: int = 0,
@@ -265,7 +283,8 @@ def learn(
     target: float | None = None,
     checkpoint: str | Path | None = None,
     resume: bool = True,
-    progress: Progress = silent,
+    progress: Wanted = None,
+    callback: Callback | Sequence[Callback] | None = None,
     workers: Workers = None,
     options: Options | None = None,
 ) -> Trained:
@@ -273,13 +292,13 @@ def learn(
 
     Parameters
     ----------
-    env : str, gymnasium.Env or callable
+    env : str, gymnasium.Env, callable or gymnasium.vector.VectorEnv
         The environment, as in `train`.
     settings : Settings
         All of them.
     network : equinox.Module, optional
         As in `train`.
-    seed, target, checkpoint, resume, progress, workers, options
+    seed, target, checkpoint, resume, progress, callback, workers, options
         As in `train`.
 
     Returns
@@ -288,6 +307,8 @@ def learn(
         As `train` returns it.
     """
     seed, target = validate.count("seed", seed, 0), _target(target)
+    env = single(env)
+    heard = Heard(progress, callback, env)
     play = rollouts.load(env, workers=workers, **(options or {}))
     try:
         key, for_network = jax.random.split(jax.random.key(seed))
@@ -307,40 +328,58 @@ def learn(
         "parameters": int(theta.size),
         "settings": described,
     }
-    out = _trained(
+    return _trained(
         NetworkProblem(step, made, theta, generations),
-        about,
-        settings.popsize,
+        about | {"popsize": settings.popsize},
         settings.generations,
         target,
         checkpoint,
         resume,
-        progress,
+        heard,
     )
-    return dataclasses.replace(out, world=None if isinstance(env, str) else env)
+
+
+class Heard:
+    """Who is told of a training, checked before anything is played."""
+
+    def __init__(
+        self, progress: Wanted, callback: Callback | Sequence[Callback] | None, env: World
+    ):
+        progresses.check(progress)
+        self.progress, self.callbacks = progress, checked(callback)
+        self.world = None if isinstance(env, str) else env
+
+    def ends(self, now: Now, about: dict[str, Any]) -> bool:
+        """Whether a callback wants to end it."""
+        return ends(self.callbacks, Moment(now, about, self.world))
 
 
 def _trained(
     problem: Problem[C, A],
     about: dict[str, Any],
-    popsize: int,
     generations: int,
     target: float | None,
     path: str | Path | None,
     resume: bool,
-    progress: Progress,
+    heard: Heard,
 ) -> Trained:
     """The part of `train` that tables and networks share: loop, checkpoint and report."""
     # a longer run may follow a shorter one
-    fixed = {name: value for name, value in about.items() if name != "settings"}
+    fixed = {name: value for name, value in about.items() if name not in ("settings", "popsize")}
     fixed |= {name: value for name, value in about["settings"].items() if name != "generations"}
+    about = about | {"target": target}
     try:
-        with checkpoints.opened(path, about["name"], fixed, resume) as kept:
-            out = run(problem, generations, target, kept, progress)
+        with (
+            checkpoints.opened(path, about["name"], fixed, resume) as kept,
+            shown(heard.progress, about["name"], about["popsize"]) as progress,
+        ):
+            out = run(
+                problem, generations, target, kept, progress, lambda now: heard.ends(now, about)
+            )
     finally:
         problem.close()
     end = {"solved": out.solved, "value": out.value, "seconds": round(out.seconds, 2)}
-    return Trained(out.readout, out.curve, {**about, "popsize": popsize, "target": target, **end})
+    return Trained(out.readout, out.curve, {**about, **end}, heard.world)
 
 
 def _target(target: object) -> float | None:

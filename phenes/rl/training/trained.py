@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from jaxtyping import Float
@@ -21,15 +21,10 @@ from phenes.rl.rollouts.spaces import (
     Options,
     Spaces,
     World,
-    make,
     name_of,
 )
-from phenes.rl.training import policy_file
-
-if TYPE_CHECKING:
-    from gymnasium import Env
-
-SLOWEST, FASTEST = 10, 50  # frames per second; viewers of GIFs do not go faster than 50
+from phenes.rl.training import policy_file, showing
+from phenes.rl.training.showing import Frames
 
 
 class Evaluation(NamedTuple):
@@ -55,12 +50,8 @@ class Evaluation(NamedTuple):
             return float("nan")
         return float(np.std(self.returns, ddof=1) / np.sqrt(self.returns.size))
 
-
-class Frames(NamedTuple):
-    """Pictures [h, w, 3] of an episode, and how many make a second."""
-
-    pictures: list[np.ndarray]
-    per_second: float
+    def __str__(self) -> str:
+        return f"{self.mean:.5g} ± {self.se:.2g} on {self.returns.size:,} episodes"
 
 
 @dataclass(frozen=True)
@@ -87,7 +78,8 @@ class Trained:
     world: "World | None" = field(default=None, repr=False, compare=False)
 
     @property
-    def _world(self) -> World:
+    def environment(self) -> World:
+        """What makes the environment: its id, or `world`."""
         return self.name if self.world is None else self.world
 
     @property
@@ -196,11 +188,13 @@ class Trained:
         Raises
         ------
         ValueError
-            If episodes is not a positive integer, or workers are given for a table.
+            If episodes is not a positive integer, or workers are none.
         """
         count("episodes", episodes)
         count("seed", seed, 0)
-        return Evaluation(self.readout.returns(self._world, self.options, episodes, seed, workers))
+        return Evaluation(
+            self.readout.returns(self.environment, self.options, episodes, seed, workers)
+        )
 
     def frames(self, seed: int = 0) -> Frames:
         """One episode with the best actions, drawn by the environment itself.
@@ -220,19 +214,68 @@ class Trained:
         ValueError
             If the environment does not render pictures.
         """
-        drawn = {} if _is_made(self._world) else {"render_mode": "rgb_array"}
-        env = make(self._world, {**self.options, **drawn})
-        try:
-            obs, _ = env.reset(seed=seed)
-            pictures, over = [_picture(env)], False
-            while not over:
-                obs, _, terminated, truncated, _ = env.step(self.predict(obs))
-                pictures.append(_picture(env))
-                over = terminated or truncated
-            fps = env.metadata.get("render_fps") or 30
-        finally:
-            env.close()
-        return Frames(pictures, float(np.clip(fps, SLOWEST, FASTEST)))
+        return showing.frames(self, count("seed", seed, 0))
+
+    def render(
+        self, path: str | Path | None = None, seed: int = 0, human: bool = False
+    ) -> "Frames | Path | float":
+        """Show one episode with the best actions, drawn by the environment itself.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            A .gif or .mp4 to write (the latter where ffmpeg is installed).
+        seed : int
+            Seed of the environment.
+        human : bool
+            Show it in a window instead.
+
+        Returns
+        -------
+        Path, float or Frames
+            The file; the return of the episode that was shown; or else the pictures.
+
+        Raises
+        ------
+        ValueError
+            If the environment cannot be drawn that way, in one sentence, or path and human are
+            both given.
+
+        Examples
+        --------
+        >>> trained.render("cartpole.gif")  # doctest: +SKIP
+        """
+        count("seed", seed, 0)
+        if flag("human", human):
+            if path is not None:
+                raise ValueError(f"an episode is shown or written: path must be None, got {path!r}")
+            return showing.window(self, seed)
+        if path is None:
+            return showing.frames(self, seed)
+        from phenes.plots import film
+
+        return film.save(*showing.frames(self, seed), film.check(path))
+
+    def plot(self) -> Any:
+        """Draw what was learnt: returns against episodes, and the policy or the signal.
+
+        The mean return of the population with a band up to its best, looks at the mean policy, the
+        target; beside it the policy on the maps of a table, or the share of signal in the
+        gradients.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            Notebooks show it; `trained.plot().savefig("training.png")` keeps it.
+
+        Raises
+        ------
+        ValueError
+            If nothing was learnt yet.
+        """
+        if not self.curve.generations:
+            raise ValueError("there is nothing to plot: no generations have been played")
+        return showing.learning(self)
 
     def save(self, path: str | Path) -> Path:
         """Keep the policy in a file that holds data only: arrays as npz, the rest as JSON.
@@ -284,7 +327,7 @@ class Trained:
         ValueError
             If the file is no policy or damaged, names a module, or the network is not of its kind.
         """
-        if env is not None and not (isinstance(env, str) or _is_made(env) or callable(env)):
+        if env is not None and not (isinstance(env, str) or showing.is_made(env) or callable(env)):
             raise ValueError(
                 "env must be the id of an environment, one, or a function that makes it, got"
                 f" {env!r}"
@@ -311,16 +354,3 @@ class Trained:
 
 def _kept_world(env: "World | None") -> "World | None":
     return None if isinstance(env, str) else env
-
-
-def _is_made(env: World) -> bool:
-    """Whether it is an environment itself, whose way of rendering is given."""
-    return hasattr(env, "step")
-
-
-def _picture(env: "Env") -> np.ndarray:
-    frame = env.render()
-    if not isinstance(frame, np.ndarray) or frame.ndim != 3:
-        name = env.spec.id if env.spec else type(env).__name__
-        raise ValueError(f"{name} does not render pictures")
-    return frame

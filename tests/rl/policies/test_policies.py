@@ -1,5 +1,7 @@
 """Heads, networks, the scale of observations, and rows of the Jacobian."""
 
+import itertools
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -107,6 +109,30 @@ def test_xavier():
         limit = np.sqrt(6 / (a + b))
         assert 0.9 * limit < float(jnp.abs(layer.weight).max()) <= limit
         assert not np.any(layer.bias)
+
+
+@pytest.mark.parametrize("hidden", [(), (3,)])
+def test_a_smaller_constant_input(hidden, key):
+    """A bias b that is multiplied by 1/2 is one of b / 2, and its derivatives are half as large."""
+    half, whole = (MLP(key, 4, 2, hidden, bias=size) for size in (0.5, 1.0))
+    head = GaussianHead(0.1, -np.ones(2), np.ones(2))
+    (small, theta), (large, _) = (from_network(net, head) for net in (half, whole))
+    theta = theta + 1.0
+    is_bias = np.concatenate(
+        [np.arange(i * o + o) >= i * o for i, o in itertools.pairwise((4, *hidden, 2))]
+    )
+    obs, same = jnp.arange(4.0), jnp.where(is_bias, theta / 2, theta)
+    np.testing.assert_allclose(small.output(theta, obs), large.output(same, obs), rtol=1e-6)
+    L = jnp.eye(2)[None]
+    rows = small.features(theta, obs[None], L)
+    jacobian = jax.jacobian(small.output)(theta, obs)
+    np.testing.assert_allclose(rows.dot(rows), jacobian @ jacobian.T, rtol=1e-6)
+
+
+@pytest.mark.parametrize("size", [-0.5, np.nan, "one", None])
+def test_a_constant_input_has_a_size(size):
+    with pytest.raises(ValueError, match="bias must be"):
+        MLP(jax.random.key(0), 4, 2, (), bias=size)
 
 
 def test_scale_is_that_of_all_that_was_seen(key):

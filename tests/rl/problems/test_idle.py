@@ -8,17 +8,18 @@ import numpy as np
 import pytest
 
 from phenes.rl import rollouts, training
-from phenes.rl.problems.idle import WIDEST, Idle, survival, widened
+from phenes.rl.problems.idle import WIDEST, Idle, best_step, survival, widened
 from phenes.rl.problems.network import GenerationStep
 from phenes.rl.problems.starts import begin
 from phenes.rl.rollouts.trajectory import Trajectory
 from tests.rl.training.small import as_optax_needs_it  # noqa: F401
 
 
-def paid(reward, mask=None):
+def paid(reward, mask=None, ended=None):
     reward = jnp.asarray(reward)
     mask = jnp.ones(reward.shape, bool) if mask is None else jnp.asarray(mask)
-    return Trajectory(None, None, reward, mask, None, None)
+    ended = jnp.zeros(len(reward), bool) if ended is None else jnp.asarray(ended, bool)
+    return Trajectory(None, None, reward, mask, ended, None)
 
 
 @pytest.mark.parametrize(
@@ -39,24 +40,91 @@ def test_steps_that_were_not_taken_are_not_paid():
     assert survival(paid(reward, [[True] * 3 + [False] * 3])) == 2.0
 
 
+@pytest.mark.parametrize(("ended", "bonus"), [(True, 0.0), (False, 9.0)])
+def test_the_step_in_which_an_episode_ends_is_not_alive(ended, bonus):
+    """A pole that falls after four steps: each is paid 9, and falling costs, which is no sign that
+    the 9 were one of several things.
+    """
+    reward = [[9.0, 9.0, 9.0, -1.0, 0.0], [9.0, 9.0, 9.0, 9.0, -1.0]]
+    mask = [[True] * 4 + [False], [True] * 5]
+    assert survival(paid(reward, mask, [ended] * 2)) == bonus
+
+
+def test_one_long_episode_does_not_decide_what_being_alive_is_paid():
+    """Two that hop and fall, and one that stands: most steps are equal, most episodes are not."""
+    reward = np.ones((3, 50))
+    reward[:2, :4] = [0.5, 1.0, 1.5, 1.2]
+    mask = np.ones((3, 50), bool)
+    mask[:2, 4:] = False
+    assert survival(paid(reward, mask, [True, True, False])) == 1.0
+
+
+def test_episodes_that_differ_from_each_other_are_paid_for_several_things():
+    """Each falls evenly, one forwards and one backwards."""
+    reward = [[1.5] * 3, [1.0] * 3, [0.5] * 3]
+    assert survival(paid(reward, ended=[True] * 3)) == 1.0
+
+
+def test_an_episode_of_one_step_says_nothing_of_being_alive():
+    assert survival(paid([[3.0], [4.0]], ended=[True, True])) == 0.0
+
+
+def one_generation(env, settings, seed=0, **options):
+    """The carry after it, and the returns of the episodes."""
+    play = rollouts.load(env, workers=1, **options)
+    try:
+        step = GenerationStep(settings, play, jax.random.key(seed))
+        carry = step.begin(*begin(jax.random.key(0), play.spaces, settings, None))
+        batch = step.ask(carry)
+        x = step.sample(carry, batch)
+        return step.tell(carry, batch, x)[0], rollouts.total(x)
+    finally:
+        play.close()
+
+
+@pytest.mark.parametrize(
+    ("env", "bonus"),
+    [("InvertedDoublePendulum-v5", 0.0), ("InvertedPendulum-v5", 0.0), ("Hopper-v5", 1.0)],
+)
+def test_the_bonus_of_environments(env, bonus):
+    """To balance is the task; to hop is one, and Hopper pays 1 for being alive."""
+    found = [one_generation(env, training.linear(), seed)[0].idle.bonus for seed in range(4)]
+    np.testing.assert_allclose(found, bonus, atol=0.2)
+
+
+def test_where_steps_forward_are_paid_there_is_something_to_learn_from():
+    """HalfCheetah with wild weights: everybody returns less than an idle one, and moves."""
+    settings = dataclasses.replace(training.linear(), sigma=(1.0, 1.0))
+    carry, f = one_generation("HalfCheetah-v5", settings, 1, max_episode_steps=100)
+    assert np.sum(np.asarray(f) >= f[0]) == 2  # the idle pair
+    assert carry.idle.width == 1
+    assert np.any(np.asarray(carry.state.q.mean) != 0)
+
+
 def known(value=0.0, width=1.0):
     return Idle.start(0.0)._replace(value=jnp.asarray(value), width=jnp.asarray(width))
 
 
 @pytest.mark.parametrize(
-    ("f", "ended", "width", "found", "after"),
+    ("best", "ended", "width", "found", "after"),
     [
-        ([-1.0, -2.0, 0.0, np.nan], [0, 0, 0, 0], 4.0, False, 8.0),  # nobody is better
-        ([-1.0, -2.0, 0.5, -1.0], [0, 0, 0, 0], 4.0, True, 4.0),  # one is
-        ([-1.0, 2.0, 0.5, -1.0], [0, 0, 0, 0], 4.0, True, 2.0),  # half are
+        ([-1.0, -2.0, 0.0, -np.inf], [0, 0, 0, 0], 4.0, False, 8.0),  # nothing is paid better
+        ([-1.0, -2.0, 0.5, -1.0], [0, 0, 0, 0], 4.0, True, 4.0),  # one step is
+        ([-1.0, 2.0, 0.5, -1.0], [0, 0, 0, 0], 4.0, True, 2.0),  # some of half of the episodes
         ([-1.0, 2.0, 0.5, -1.0], [0, 0, 0, 0], 1.0, True, 1.0),
         ([-1.0, -2.0, -1.0, -1.0], [1, 0, 0, 0], 4.0, True, 4.0),  # falling is an event, too
         ([-1.0, -2.0, -1.0, -1.0], [0, 0, 0, 0], WIDEST, False, 1.0),  # anew
     ],
 )
-def test_the_width(f, ended, width, found, after):
-    idle, saw = widened(known(width=width), jnp.asarray(f), jnp.asarray(ended, bool))
+def test_the_width(best, ended, width, found, after):
+    idle, saw = widened(known(width=width), jnp.asarray(best), jnp.asarray(ended, bool))
     assert (bool(saw), float(idle.width)) == (found, after)
+
+
+def test_what_the_best_step_of_an_episode_was_paid():
+    reward = [[-1.0, -3.0, 5.0], [np.nan, -2.0, -4.0], [np.nan, np.nan, np.nan]]
+    mask = [[True, True, False], [True, True, True], [True, True, True]]
+    np.testing.assert_array_equal(best_step(paid(reward, mask)), [-1.0, -2.0, -np.inf])
 
 
 def test_without_an_event_the_mean_stays_and_the_spread_doubles():

@@ -88,5 +88,5 @@ def test_only_the_environments_that_are_known_are_taken():
     assert physics.like(type("HopperEnv", (type(hopper),), {})()) is None
     assert physics.like(make("Hopper-v4", {}).unwrapped) is None
     assert type(load("Hopper-v4").stage).__name__ == "Loop"
-    with pytest.raises(ValueError, match="workers must be a whole number of at least 1, got 0"):
+    with pytest.raises(ValueError, match=r"workers must be None, a number .* got 0"):
         load("Swimmer-v5", workers=0)

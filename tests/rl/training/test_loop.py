@@ -67,6 +67,13 @@ def test_the_last_one_is_kept_if_it_proves_better_than_it_looked():
     assert (out.readout.answer, out.value) == (6, 2.0)
 
 
+def test_a_last_policy_that_is_the_best_is_proved_once():
+    problem = Written({2: 1.0, 4: 2.0, 6: 5.0})
+    out, _ = played(problem)
+    assert (out.readout.answer, out.value) == (6, 5.0)
+    assert problem.asked == [(6, 7)]
+
+
 def test_a_proof_that_is_not_a_number_counts_as_the_worst():
     out, _ = played(Written({2: 1.0, 4: 5.0, 6: 2.0}, {4: 1.5, 6: np.nan}))
     assert out.readout.answer == 4
@@ -99,7 +106,7 @@ def test_nobody_asks_for_a_proof_below_the_target():
     problem = Written({2: 1.0, 4: 1.0, 6: 1.0}, {2: 9.0, 4: 9.0, 6: 9.0}, mean=1.0)
     out, _ = played(problem, target=5.0)
     assert not out.solved
-    assert problem.asked == [(6, 7), (6, 7)]
+    assert problem.asked == [(6, 7)]  # of the end, whatever the target
 
 
 def test_the_last_chunk_may_be_shorter():

@@ -81,9 +81,13 @@ class TestTables:
     def test_the_threshold_of_the_environment_is_no_target_of_a_table(self):
         assert table().about["target"] is None
 
-    def test_workers_are_refused(self):
-        with pytest.raises(ValueError, match=r"workers must be None for FrozenLake-v1: .* got 4"):
-            table(workers=4)
+    def test_workers_change_nothing_and_what_is_none_is_refused(self):
+        """As for networks whose environment is compiled."""
+        same(table(), table(workers=4))
+        for train in (table, short):
+            for workers in (0, "many", -1.5):
+                with pytest.raises(ValueError, match="workers must be None, a number of processes"):
+                    train(workers=workers)
 
     def test_checkpoint_and_resume(self, tmp_path):
         begun = []
@@ -233,3 +237,18 @@ def test_a_table_of_your_own():
     trained = phenes.rl.train(env, generations=10, popsize=20)
     assert trained.kind == "table"
     assert trained.evaluate(3).mean == trained.score.greedy
+    watched = gymnasium.wrappers.RecordEpisodeStatistics(env)
+    assert training.learns_table(watched)
+    same(trained, phenes.rl.train(watched, generations=10, popsize=20))
+
+
+def test_a_table_in_a_wrapper_is_not_what_its_table_says():
+    """It was learnt without the wrapper: here every reward is the opposite."""
+    lake = gymnasium.make("FrozenLake-v1", desc=["SF", "FG"], is_slippery=False)
+    env = gymnasium.wrappers.TransformReward(lake, lambda reward: -reward)
+    assert not training.learns_table(env)
+    trained = phenes.rl.train(env, generations=2, popsize=4)
+    assert trained.kind == "network"
+    assert trained.curve.mean.max() <= 0
+    with pytest.raises(ValueError, match="FrozenLake-v1 is in a wrapper of which its transition"):
+        tabular.train(env)
