@@ -1,6 +1,7 @@
 """Files that are there whole or not at all, and arrays of files from elsewhere."""
 
 import contextlib
+import math
 import os
 import uuid
 import zipfile
@@ -11,7 +12,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.lib import format as npy
 
-NPY = ".npy"  # how members of an npz file end
+KINDS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 
 
@@ -45,7 +46,7 @@ def load_arrays(file: IO[bytes], largest: int) -> dict[str, np.ndarray]:
         members = packed.infolist()
         total = sum(member.file_size for member in members)
         if total > largest:
-            raise ValueError(f"it unpacks to {total} bytes, more than the {largest} it may have")
+            raise ValueError(f"it would grow to {total} bytes, more than the {largest} it may have")
         for member in members:
             _check_size(packed, member)
     file.seek(0)
@@ -54,15 +55,18 @@ def load_arrays(file: IO[bytes], largest: int) -> dict[str, np.ndarray]:
 
 
 def _check_size(packed: zipfile.ZipFile, member: zipfile.ZipInfo) -> None:
-    name = member.filename.removesuffix(NPY)
+    """Refuse an array whose header says more, or less, than there is."""
+    if member.compress_type not in KINDS:
+        raise ValueError(f"{member.filename!r} is compressed in another way than NumPy does")
     with packed.open(member) as content:
-        read_header: Any = HEADERS.get(npy.read_magic(content))
+        version = npy.read_magic(content)
+        read_header: Any = HEADERS.get(version)
         if read_header is None:
-            raise ValueError(f"{name} is in a format of arrays that is not read here")
+            raise ValueError(f"version {version} of NumPy's format is not known")
         shape, _, dtype = read_header(content)
-        there = member.file_size - content.tell()
-    said = dtype.itemsize
-    for length in shape:  # as integers of Python, which do not overflow
-        said *= length
-    if said != there:
-        raise ValueError(f"{name} is said to have {said} bytes, of which {there} are there")
+        # math.prod is of integers of Python, which do not overflow
+        declared = content.tell() + math.prod(shape) * dtype.itemsize
+    if declared != member.file_size:
+        raise ValueError(
+            f"{member.filename!r} declares {declared} bytes and has {member.file_size}"
+        )

@@ -5,18 +5,15 @@ memory: how large arrays are is known before they are unpacked.
 """
 
 import io
-import math
-import zipfile
 from collections.abc import Mapping
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
-from numpy.lib import format as npy
+
+from phenes._files import load_arrays
 
 # bytes up to which a payload may grow when it is unpacked; larger ones are not compressed
 LARGEST = 2**28
-KINDS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 
 
 def pack(arrays: Mapping[str, Any], compress: bool = True) -> bytes:
@@ -35,38 +32,6 @@ def pack(arrays: Mapping[str, Any], compress: bool = True) -> bytes:
 
 def unpack(payload: bytes, name: str) -> dict[str, np.ndarray]:
     try:
-        with zipfile.ZipFile(io.BytesIO(payload)) as archive:
-            members = archive.infolist()
-            size = sum(member.file_size for member in members)
-            if size > max(LARGEST, len(payload)):
-                raise ValueError(f"it would grow from {len(payload)} to {size} bytes")
-            return {
-                member.filename.removesuffix(".npy"): _array(archive, member) for member in members
-            }
+        return load_arrays(io.BytesIO(payload), max(LARGEST, len(payload)))
     except Exception as error:  # of any kind: the bytes may be anything
         raise ValueError(f"{name} is damaged: {error}") from error
-
-
-def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarray:
-    """One array, whose header must say as much as there is."""
-    if member.compress_type not in KINDS:
-        raise ValueError(f"{member.filename!r} is compressed in another way than NumPy does")
-    with archive.open(member) as file:
-        shape, dtype = _header(file)
-        declared = file.tell() + math.prod(shape) * dtype.itemsize
-    if declared != member.file_size:
-        raise ValueError(
-            f"{member.filename!r} declares {declared} bytes and has {member.file_size}"
-        )
-    with archive.open(member) as file:
-        return npy.read_array(file, allow_pickle=False)
-
-
-def _header(file: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    version = npy.read_magic(file)
-    if version not in HEADERS:
-        raise ValueError(f"version {version} of NumPy's format is not known")
-    shape, _, dtype = HEADERS[version](file)
-    if dtype.hasobject:
-        raise ValueError("Object arrays cannot be loaded")
-    return shape, dtype

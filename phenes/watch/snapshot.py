@@ -5,11 +5,15 @@ from typing import Any
 
 import numpy as np
 
+from phenes.risk import from_described
 from phenes.space import Space
 from phenes.store import Run, Store
 from phenes.watch import training
 
+LEAST_PACE = 4  # generations from which a pace is known
+PATHS = 12  # parameters whose path is shown
 POINTS = 400  # of a curve: more cannot be told apart
+EVIDENCE = ("budget", "drawn", "lost")  # of a part: its budget, and draws at its mean
 FILE = Path("out") / "runs.db"  # where `phenes optimize` puts its runs
 
 
@@ -55,7 +59,13 @@ class Reader:
         parts = self._thinned([key for key in keys if key.isdigit()])
         now = self.run["now"] if "now" in keys else {}
         last = parts[-1] if parts else {}
+        budget = int(now.get("budget", last.get("budget", 0)))
         said = self._of_run() | {
+            "what": _what(self.run.about.settings),
+            "budget": budget,
+            "seconds_left": self._left(keys, budget),
+            "drawn": int(last.get("drawn", 0)),
+            "lost": int(last.get("lost", 0)),
             "generations": sum(key.isdigit() for key in keys),
             "phase": str(last.get("phase", "")),
             "mean": last.get("mean", np.empty(0)),
@@ -67,7 +77,18 @@ class Reader:
             said["theta"] = {
                 name: space.decode(said["mean"]).with_unit(name) for name in space.names
             }
-        return plain(said | {"curve": curve(parts, space)})
+        return plain(said | {"curve": curve(parts, space), "paths": paths(parts, space)})
+
+    def _left(self, keys: list[str], budget: int) -> float | None:
+        """Seconds until the budget is used, at the pace of the second half of what was done."""
+        known = [(key, part) for key, part in self.known.items() if "nfev" in part]
+        if len(known) < LEAST_PACE or self.run.status != "running":
+            return None
+        (_, last), half = known[-1], known[len(known) // 2]
+        seconds = self.run.seconds()
+        spent = sum(seconds.get(key, 0.0) for key in keys if key.isdigit() and key > half[0])
+        made = int(last["nfev"]) - int(half[1]["nfev"])
+        return spent / made * max(budget - int(last["nfev"]), 0) if made > 0 else None
 
     def _of_run(self) -> dict[str, Any]:
         about = self.run.about
@@ -109,6 +130,32 @@ def named(settings: dict[str, Any]) -> Space | None:
         return Space.from_described(settings["space"])
     except (KeyError, TypeError, ValueError, AttributeError):
         return None
+
+
+def _what(settings: dict[str, Any]) -> str:
+    """What is minimised or maximised, in a few words."""
+    sign = -1.0 if settings.get("maximize") else 1.0
+    try:
+        return from_described(settings.get("objective")).label(sign)
+    except (KeyError, TypeError, ValueError, AttributeError):  # of another version
+        return "objective"
+
+
+def paths(parts: list[dict[str, np.ndarray]], space: Space | None) -> dict[str, list[float]]:
+    """The recommended theta after each update: the first coordinates, or numbers by name."""
+    if not parts or any("mean" not in part or part["mean"].ndim != 1 for part in parts):
+        return {}
+    rows = np.array([part["mean"] for part in parts])
+    if space is None:
+        return {f"θ{k}": rows[:, k].tolist() for k in range(min(rows.shape[1], PATHS))}
+    found: dict[str, list[float]] = {}
+    columns = space.columns(rows)
+    for name in space.names:
+        column = columns[name]
+        if column.dtype.kind in "fiu" and len(found) < PATHS:
+            unit = getattr(space.parameters[name], "unit", "")
+            found[f"{name}, {unit}" if unit else name] = column.tolist()
+    return found
 
 
 def curve(parts: list[dict[str, np.ndarray]], space: Space | None = None) -> dict[str, list[float]]:
@@ -154,7 +201,7 @@ def _small(part: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """The part without its evaluations."""
     kept = {
         name: part[name]
-        for name in ("nfev", "fun", "fun_se", "mean", "spread", "noise", "phase")
+        for name in (*("nfev", "fun", "fun_se", "mean", "spread", "noise", "phase"), *EVIDENCE)
         if name in part
     }
     f = part.get("f", np.empty(0))

@@ -29,7 +29,7 @@ class TensorBoard:
     Over evaluations, and over the generations of a training::
 
         phenes.minimize(f, ..., callback=TensorBoard("out/board"))
-        phenes.rl.train("CartPole-v1", progress=TensorBoard("out/board").training)
+        phenes.rl.train("CartPole-v1", callback=TensorBoard("out/board"))
     """
 
     def __init__(self, folder: str | Path):
@@ -47,7 +47,10 @@ class TensorBoard:
         self.generations = self.looks = 0  # how many of a training are written
 
     def __call__(self, result: Any) -> None:
-        """The present `Result` of minimize or maximize."""
+        """The present `Result` of minimize or maximize, or `Moment` of a training."""
+        if hasattr(result, "curve"):
+            self.training(result.done, result.total, result.curve)
+            return
         spread = float(np.sqrt(np.mean(np.square(result.spread))))
         values = {
             "E f": result.fun,

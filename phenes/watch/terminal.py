@@ -9,6 +9,8 @@ from phenes import _validate
 from phenes.store import Store
 from phenes.watch import training
 
+LEAST_DRAWS = 2  # at theta itself, from which an estimate is said to rest on them
+
 
 def runs(store: Store) -> Table:
     """The list of the runs in a file."""
@@ -58,13 +60,19 @@ def one(snapshot: dict[str, Any]) -> Table:
 
 
 def _of_search(snapshot: dict[str, Any]) -> list[tuple[str, str]]:
-    curve = snapshot["curve"]
+    curve, running = snapshot["curve"], snapshot["status"] == "running"
     return [
-        ("E f", f"{_number(_last(curve['fun']))} ± {_number(_last(curve['fun_se']), 2)}"),
+        (
+            snapshot["what"],
+            f"{_number(_last(curve['fun']))} ± {_number(_last(curve['fun_se']), 2)},"
+            f" {_basis(snapshot)}",
+        ),
         (
             "evaluations",
-            f"{snapshot['done']} done, {snapshot['failed']} failed, {snapshot['flying']} in flight",
+            f"{snapshot['done']} of {snapshot['budget']} done, {_failed(snapshot)},"
+            f" {snapshot['flying']} in flight",
         ),
+        *([("time left", duration(snapshot["seconds_left"]))] if running else []),
         ("generations", str(snapshot["generations"])),
         (
             "step / noise",
@@ -73,6 +81,30 @@ def _of_search(snapshot: dict[str, Any]) -> list[tuple[str, str]]:
         ("gain", _gain(curve["gain"])),
         ("recommended theta", _place(snapshot)),
     ]
+
+
+def _basis(snapshot: dict[str, Any]) -> str:
+    """What the estimate rests on."""
+    good = snapshot["drawn"] - snapshot["lost"]
+    if good < LEAST_DRAWS:
+        return "by the model of the search, not verified yet"
+    lost = f", {snapshot['lost']} more failed there" if snapshot["lost"] else ""
+    return f"verified by {good} evaluations at theta itself{lost}"
+
+
+def _failed(snapshot: dict[str, Any]) -> str:
+    share = snapshot["failed"] / max(snapshot["done"], 1)
+    return f"{snapshot['failed']} failed ({share:.1%})" if snapshot["failed"] else "0 failed"
+
+
+def duration(seconds: float | None) -> str:
+    """Seconds as people say them."""
+    if seconds is None:
+        return "not known"
+    for unit, name in ((86_400, "days"), (3600, "hours"), (60, "minutes")):
+        if seconds >= 2 * unit:
+            return f"about {seconds / unit:.0f} {name}"
+    return f"about {seconds:.0f} seconds"
 
 
 def _gain(values: list[Any]) -> str:

@@ -70,7 +70,7 @@ def header(shape, descr="<f8"):
 def hostile():
     zeros = header((2**22,)) + bytes(2**25)
     return {
-        "a zip bomb": (archive({f"{k}.npy": zeros for k in range(2)}), "would grow from"),
+        "a zip bomb": (archive({f"{k}.npy": zeros for k in range(2)}), "would grow to"),
         "more than there is": (
             archive({"f.npy": header((10**11,)) + bytes(80)}),
             "declares 800000000128 bytes and has 208",

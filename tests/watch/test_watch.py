@@ -16,7 +16,7 @@ import pytest
 
 import phenes
 from phenes.store import Store
-from phenes.watch import server, snapshot
+from phenes.watch import server, snapshot, terminal
 from phenes.watch.server import serve
 from tests.cli.calling import call, one_line
 from tests.watch.browser import CHROMIUM, DRIVER, browser
@@ -296,3 +296,56 @@ def until(shown, name, start):
             return text
         assert time.monotonic() < deadline, text
         time.sleep(0.05)
+
+
+def wild(width, feed, alloy):
+    if width > 280:
+        raise ArithmeticError("broke")
+    return (width - 150) ** 2 / 1e4 + np.log(feed) ** 2 * (2 if alloy == "A" else 1)
+
+
+def test_a_run_says_what_is_minimised_what_it_rests_on_and_when_it_ends(tmp_path):
+    space = phenes.Space(
+        width=phenes.Real(50, 300, unit="mm", noise=8.0),
+        feed=phenes.Log(1e-2, 10, noise=0.1),
+        alloy=phenes.Choice("A", "B"),
+    )
+    path, seen = tmp_path / "named.db", []
+
+    def look(result):
+        with Store(path, create=False) as store:
+            seen.append(snapshot.Reader(snapshot.open_run(store, None)).snapshot())
+
+    options = {"objective": phenes.risk.cvar(0.8), "budget": 50, "seed": 0}
+    end = phenes.minimize(wild, space, checkpoint=path, callback=look, **options)
+    early, last = seen[len(seen) // 2], seen[-1]
+    assert early["what"] == "CVaR 80 % of f(x)"
+    assert early["budget"] == 50
+    assert early["drawn"] < 2
+    assert early["seconds_left"] > 0
+    assert last["seconds_left"] == 0
+    assert last["drawn"] - last["lost"] == end.verified
+    assert set(last["paths"]) == {"width, mm", "feed"}
+    assert [len(path) for path in last["paths"].values()] == [len(last["curve"]["nfev"])] * 2
+    assert last["paths"]["width, mm"][-1] == pytest.approx(end.x["width"])
+    with Store(path, create=False) as store:
+        done = snapshot.Reader(snapshot.open_run(store, None)).snapshot()
+    assert done["seconds_left"] is None
+    shown = dict(terminal._of_search(done))
+    assert f"verified by {end.verified} evaluations" in shown["CVaR 80 % of f(x)"]
+    assert "not verified yet" in dict(terminal._of_search(early))["CVaR 80 % of f(x)"]
+    assert "time left" not in shown
+    assert f"50 of 50 done, {end.failed} failed" in shown["evaluations"]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (None, "not known"),
+        (7.4, "about 7 seconds"),
+        (500, "about 8 minutes"),
+        (2e5, "about 2 days"),
+    ],
+)
+def test_time_is_said_as_people_say_it(seconds, text):
+    assert terminal.duration(seconds) == text
