@@ -10,6 +10,7 @@ import functools
 import importlib
 import json
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -18,9 +19,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from phenes.store import Run, Store
-from phenes_lab import _pinned_pool
+from phenes_lab import _pinned_pool, provenance
+from phenes_lab.provenance import commit
 from phenes_lab.report import plain, write_json
 
+MADE = ".made.json"  # of a file of rows: what it was made with, session by session
 SESSION = "session/"  # how long it took from start to end, once for every time it was started
 
 Progress = Callable[[int, int], Any]
@@ -66,9 +69,12 @@ class Outcome(NamedTuple):
 
 
 class Session(NamedTuple):
+    """made: command, commit, machine and code (`provenance.made`); nothing of runs of old."""
+
     seconds: float
     parts: int
     processes: int
+    made: dict[str, str] = {}  # noqa: RUF012  # nobody writes it
 
 
 @dataclasses.dataclass(frozen=True)
@@ -119,8 +125,27 @@ def run(
     path = experiment.path(out)
     with Store(path) as store:
         record = store.begin(experiment.name, dataclasses.asdict(settings), resume)
+        say_other_commits({experiment.name: record})
         refuse(collect(experiment, settings, record, progress, processes), path)
         return conclude(experiment, store, out)
+
+
+def say_other_commits(records: Mapping[str, Run]) -> None:
+    """A warning where what is gone on with was made with other code."""
+    by_commits: dict[tuple[str, ...], list[str]] = {}
+    for name, record in records.items():
+        by_commits.setdefault(tuple(other_commits(record)), []).append(name)
+    for others, names in by_commits.items():
+        _say(", ".join(names), others)
+
+
+def _say(name: str, others: Sequence[str]) -> None:
+    if others:
+        warnings.warn(
+            f"parts of {name} were made with commit {', '.join(others)}; this is"
+            f" {commit() or 'an unknown one'}",
+            stacklevel=3,
+        )
 
 
 def conclude(experiment: Experiment, store: Store, out: Path) -> Outcome:
@@ -128,7 +153,8 @@ def conclude(experiment: Experiment, store: Store, out: Path) -> Outcome:
     results, report = experiment.module("results").load(store), experiment.module("report")
     experiment.module("figures").figures(results, out)
     report.report(results, out)
-    write_json(out / "summary.json", report.summary(results))
+    said = [provenance.shown(each.made) for each in all_sessions(store) if each.made]
+    write_json(out / "summary.json", {**report.summary(results), "made": said})
     return Outcome(experiment.path(out), results)
 
 
@@ -146,11 +172,28 @@ def collect(
     failed = fill(experiment, settings, tasks, slots, progress, processes)
     missing = [key for key in tasks if key not in before]
     if missing:
-        number = 1 + sum(key.startswith(SESSION) for key in before)
-        arrays = {"parts": len(missing), "processes": processes or _pinned_pool.count()}
-        record.add(f"{SESSION}{number}", arrays, time.perf_counter() - started)
+        sign(record, experiment.name, len(missing), processes, time.perf_counter() - started)
     record.finish("failed" if failed else "done")
     return failed
+
+
+def sign(
+    record: Run, name: str, parts: int, processes: int | None = None, seconds: float = 0.0
+) -> None:
+    """Store that a session was, and with what. name: of the result."""
+    number = 1 + sum(key.startswith(SESSION) for key in record)
+    arrays = {"parts": parts, "processes": _count(processes), **provenance.made(name)}
+    record.add(f"{SESSION}{number}", arrays, seconds)
+
+
+def other_commits(record: Run) -> list[str]:
+    """Commits that earlier sessions of a run were made with, if they are not the present one."""
+    return _others([session.made for session in sessions(record)])
+
+
+def _others(before: Iterable[Mapping[str, str]]) -> list[str]:
+    names = dict.fromkeys(made.get("commit", "") for made in before)
+    return [name or "an unknown one" for name in names if name != commit()]
 
 
 def fill(
@@ -214,17 +257,20 @@ def each(
 class RowFile:
     """Rows that are finished, one line of JSON each, for benches that can go on where they ended.
 
-    The first line says what the rows depend on: other settings make other rows.
+    The first line says what the rows depend on: other settings make other rows. A file beside it
+    has what each session was made with. name: of the result.
     """
 
-    def __init__(self, path: Path, head: Mapping[str, Any]):
+    def __init__(self, path: Path, head: Mapping[str, Any], name: str = ""):
         self.path, self.head = path, json.loads(json.dumps(head))
+        self.name, self.made = name, path.with_suffix(MADE)
 
     def read(self, resume: bool) -> list[dict[str, Any]]:
         """Rows that are there; without `resume` the file is begun anew."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         if not (resume and self.path.exists()):
             self.path.write_text(json.dumps(self.head) + "\n")
+            self._sign([])
             return []
         first, *lines = self.path.read_text().splitlines()
         if json.loads(first) != self.head:
@@ -235,7 +281,13 @@ class RowFile:
         # the last one of a run that was killed may be half
         whole = [line for line in lines if line.endswith("}")]
         self.path.write_text("\n".join([first, *whole]) + "\n")
+        self._sign(json.loads(self.made.read_text()) if self.made.exists() else [{}])
         return [json.loads(line) for line in whole]
+
+    def _sign(self, before: list[dict[str, str]]) -> None:
+        """Keep what this session is made with, and say so if others were made with other code."""
+        _say(self.name or self.path.name, _others(before))
+        write_json(self.made, [*before, provenance.made(self.name)])
 
     def add(self, row: Any) -> None:
         with self.path.open("a") as file:
@@ -244,11 +296,22 @@ class RowFile:
 
 def sessions(record: Run) -> list[Session]:
     seconds = record.seconds()
+    parts = {key: record[key] for key in record if key.startswith(SESSION)}
     return [
-        Session(seconds[key], int(record[key]["parts"]), int(record[key]["processes"]))
-        for key in record
-        if key.startswith(SESSION)
+        Session(
+            seconds[key],
+            int(part["parts"]),
+            int(part["processes"]),
+            {name: str(part[name]) for name in provenance.FIELDS if name in part},
+        )
+        for key, part in parts.items()
     ]
+
+
+def all_sessions(store: Store) -> list[Session]:
+    """Of the last run of every experiment in a store."""
+    names = dict.fromkeys(about.experiment for about in store.runs())
+    return [session for name in names for session in sessions(store.last(name))]
 
 
 def keys_of(settings: Any) -> Any:

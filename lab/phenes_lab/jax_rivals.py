@@ -20,10 +20,13 @@ from phenes_lab.simulator import World
 
 class Evosax:
     """An algorithm of evosax, told theta: it is given back the population that it asked. It has no
-    criteria to stop by.
+    criteria to stop by (blind).
     """
 
+    blind = True
+
     def __init__(self, start: Start, name: str, popsize: int):
+        popsize = start.grown * popsize
         with lenient():
             self.algorithm, parameters = _evosax(name, popsize, start.mean.size)
             self.parameters = parameters.replace(std_init=jnp.asarray(start.sigma0))

@@ -12,6 +12,7 @@ from phenes import plots
 
 BLUE, ORANGE, GREEN, PINK = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 SKY, AMBER, YELLOW, GREY = "#56B4E9", "#E69F00", "#F0E442", "#999999"
+ES, PAES = BLUE, ORANGE  # as in the figures of the paper, in reproductions of these
 INK = plots.INK
 SMALL: dict[Any, Any] = plots.STYLE | {"font.size": 10, "axes.titlesize": 11}
 # libraries, by the first word of a contender's name

@@ -170,8 +170,8 @@ def summary_head(experiment: str, results: Any, claims: Sequence[Claim]) -> dict
         "status": results.status,
         "settings": vars(results.settings),
         "sessions": [
-            {"seconds": round(seconds, 1), "parts": parts, "processes": processes}
-            for seconds, parts, processes in results.sessions
+            {"seconds": round(each.seconds, 1), "parts": each.parts, "processes": each.processes}
+            for each in results.sessions
         ],
         "claims": [vars(claim) for claim in claims],
     }
@@ -261,11 +261,12 @@ class Document:
         body = "".join(f"<li>{html.escape(line)}</li>" for line in lines)
         self._add("\n".join(f"- {line}" for line in lines), f"<ul>{body}</ul>")
 
-    def sessions(self, sessions: Iterable[tuple[float, int, int]], what: str = "parts") -> None:
-        for seconds, parts, processes in sessions:
+    def sessions(self, sessions: Iterable[Any], what: str = "parts") -> None:
+        """How long it took, and what it was made with. sessions: of `driver`."""
+        for each in sessions:
             self.text(
-                f"From start to end: {seconds:.0f} seconds for {parts} {what} on {processes}"
-                " processes."
+                f"From start to end: {each.seconds:.0f} seconds for {each.parts} {what} on"
+                f" {each.processes} processes.{_made_with(each.made)}"
             )
 
     def claims(self, claims: Sequence[Claim]) -> None:
@@ -307,6 +308,16 @@ img { max-width: 100%; } figure { margin: 1.5rem 0; } figcaption { color: #555; 
 .untested { color: #666; }
 .holds { color: #00614a; } .partly { color: #8a5a00; } .not { color: #a33b00; }
 """
+
+
+def _made_with(made: Mapping[str, str]) -> str:
+    if not made:
+        return ""
+    on = json.loads(made["machine"])
+    command = f" by `{made['command']}`" if made["command"] else ""
+    commit = made["commit"] or "unknown"
+    busy = f", with a load of {on['load']:g} at the end" if "load" in on else ""
+    return f" Made{command}, commit {commit}, on {on['cores']} cores of {on['processor']}{busy}."
 
 
 def _html_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -168,17 +168,26 @@ class PycmaLq(Pycma):
 
 
 class Cmaes:
-    """cmaes.CMA. `popsize` None is its default."""
+    """cmaes.CMA. `popsize` None is its default.
+
+    blind: it does not see that it stagnates, as under noise it does, and is started again from
+    outside.
+    """
 
     def __init__(
-        self, start: Start, popsize: int | None = None, lr_adapt: bool = False, told_x: bool = False
+        self,
+        start: Start,
+        popsize: int | None = None,
+        lr_adapt: bool = False,
+        told_x: bool = False,
+        blind: bool = True,
     ):
         import cmaes
 
         n = start.grown * (popsize or default_popsize(start.mean.size))
         options: dict[str, Any] = {"population_size": n, "seed": start.seed, "lr_adapt": lr_adapt}
         self.cma = cmaes.CMA(start.mean, start.sigma0, start.bounds, **options)
-        self.told_x = told_x
+        self.told_x, self.blind = told_x, blind
 
     def step(self, world: World) -> None:
         theta = np.array([self.cma.ask() for _ in range(self.cma.population_size)])

@@ -8,9 +8,11 @@ import pytest
 from phenes_lab.bench.peers import compute
 from phenes_lab.bench.peers.settings import Part, PeersSettings, Problem
 from phenes_lab.contenders import CONTENDERS, OURS
-from phenes_lab.restarts import Restarts
-from phenes_lab.rivals import Cmaes, Phenes, Pycma, PycmaNoiseHandler, Start
+from phenes_lab.restarts import BROKEN, Restarts, Stagnation
+from phenes_lab.rivals import Cmaes, Phenes, Pycma, PycmaLq, PycmaNoiseHandler, Start
 from phenes_lab.simulator import Exhausted, World, gaussian
+
+from phenes.optimizer import Optimizer
 
 needs_peers = pytest.mark.skipif(
     any(importlib.util.find_spec(m) is None for m in ("cma", "cmaes", "evosax")),
@@ -49,6 +51,24 @@ class TestContenders:
         gap = (record["F"][:, -1] - record["F_nominal"]) / (record["F_start"] - record["F_nominal"])
         assert np.all(gap < (1.0 if name == "paes" else 0.05)), gap
         assert np.all(record["overhead"] > 0)
+
+    def test_an_error_inside_phenes_is_kept_and_said(self, monkeypatch):
+        """The last answer stands, nothing counts as a restart, and the error is in the part."""
+        tell, calls = Optimizer.tell, []
+
+        def fails(self, *args, **options):
+            calls.append(1)
+            if len(calls) > 8:
+                raise ValueError("a made-up error")
+            return tell(self, *args, **options)
+
+        monkeypatch.setattr(Optimizer, "tell", fails)
+        settings = PeersSettings(seeds=1, budget=500, checkpoints=8, draws=256, peers=(OURS,))
+        record = compute.compute(settings, Part(Problem(3, 0.1, 1, 4), OURS))
+        assert record["error"].tolist() == ["ValueError: a made-up error"]
+        assert record["restarts"].tolist() == record["broken"].tolist() == [0]
+        assert np.all(np.isfinite(record["F"]))
+        assert record["evaluations"][0, -1] < 1500
 
     @pytest.mark.tier("lab")
     def test_the_same_seed_gives_the_same_run(self):
@@ -144,6 +164,14 @@ class Scripted:
 
 
 class TestRestarts:
+    def steps(self, search, world, generations):
+        """How many until it is started again, at most so many."""
+        for generation in range(generations):
+            search.step(world)
+            if search.restarts:
+                return generation
+        return generations
+
     def run(self, generations, **options):
         made = []
         world = World(gaussian(sphere, 0.1, np.random.default_rng(0)), 10**6)
@@ -182,6 +210,47 @@ class TestRestarts:
         assert (search.broken, search.restarts) == (3, 3)
         assert made[1].grown == 2
 
+    def test_an_error_of_phenes_is_raised_and_nothing_is_started_again(self):
+        make = lambda start: Scripted(start, length=5, fails=1)  # noqa: E731
+        search = Restarts(make, Start(np.full(2, 1.0), 2.0, 0.1, 7), lambda: np.zeros(2), False)
+        world = World(gaussian(sphere, 0.1, np.random.default_rng(0)), 10**6)
+        with pytest.raises(BROKEN):
+            self.steps(search, world, 12)
+        assert (search.broken, search.restarts) == (0, 0)
+
+    def test_who_cannot_see_that_it_stagnates_is_started_again(self):
+        """A mean that does not move, under noise: after 120 + 30 d / popsize generations at the
+        earliest, and soon after.
+        """
+
+        class Blind(Scripted):
+            blind = True
+
+        world = World(gaussian(sphere, 0.1, np.random.default_rng(0)), 10**6)
+        make = lambda start: Blind(start, length=10**6)  # noqa: E731
+        search = Restarts(make, Start(np.full(2, 1.0), 2.0, 0.1, 7), lambda: np.zeros(2))
+        assert 120 < self.steps(search, world, 1000) < 400
+
+    def test_progress_is_no_stagnation(self):
+        stagnation, rng = Stagnation(2, 10), np.random.default_rng(0)
+        for generation in range(500):
+            stagnation.see(0.02 * -generation + rng.standard_normal(10))
+            assert not stagnation.holds()
+        for _ in range(300):
+            stagnation.see(np.full(10, -10.0))
+        assert stagnation.holds()
+
+    @needs_peers
+    @pytest.mark.parametrize("name", ["cmaes", "cmaes-x", "cmaes-lra-r", "evosax-snes"])
+    def test_under_noise_too(self, name):
+        world = World(gaussian(sphere, 0.5, np.random.default_rng(0)), 120_000)
+        make = CONTENDERS[name].search
+        search = Restarts(make, Start(np.full(2, 1.0), 1.0, 0.5, 0), lambda: np.full(2, 3.0))
+        first = search.search.popsize
+        self.steps(search, world, 10**6)
+        assert search.restarts == 1
+        assert search.search.popsize == 2 * first
+
     @needs_peers
     def test_cmaes_is_started_again_when_it_has_converged(self):
         world = World(gaussian(sphere, 0.0, np.random.default_rng(0)), 6000)
@@ -203,3 +272,29 @@ def test_pycma_in_a_box_is_told_x_outside_of_it_and_recommends_inside():
         search.step(world)
         assert np.all((search.mean >= 0) & (search.mean <= 1))
     assert search.mean[0] > 0.98
+
+
+@needs_peers
+def test_lq_cma_es_is_that_of_pycma_evaluation_by_evaluation():
+    import cma
+
+    scales, theirs = 10.0 ** np.linspace(0, 3, 4), []
+
+    def ellipsoid(x):
+        return np.sum(scales * np.asarray(x) ** 2, axis=-1)
+
+    def kept(x):
+        theirs.append(float(ellipsoid(x)))
+        return theirs[-1]
+
+    x0 = np.full(4, 2.0)
+    cma.fmin_lq_surr2(kept, x0, 1.0, {"seed": 1, "verbose": -9, "maxfevals": 120})
+    world = World(gaussian(ellipsoid, 0.0, np.random.default_rng(0)), 120)
+    search = PycmaLq(Start(x0, 1.0, 0.0, 0))
+    with contextlib.suppress(Exhausted):
+        while True:
+            search.step(world)
+    ours = np.concatenate(world.values)
+    n = min(len(theirs), len(ours))
+    assert n > 80
+    np.testing.assert_array_equal(ours[:n], theirs[:n])

@@ -60,6 +60,12 @@ BENCHES = {
         "RolloutSpeedSettings",
         ("environments", "popsize", "repeats", "seed"),
     ),
+    "tables": Bench(
+        "Taxi, CliffWalking and FrozenLake to the optimum, beside Q-learning.",
+        "tables",
+        "TablesSettings",
+        ("environments", "seeds", "seed"),
+    ),
     "robust": Bench(
         "Published problems with noisy inputs: regret against evaluations, beside cmaes.",
         "robust",
@@ -93,6 +99,12 @@ BENCHES = {
         ("problems", "contenders", "budgets", "seeds", "seed"),
         "Folder for store, picture and report.",
         ("processes",),
+    ),
+    "front": Bench(
+        "Fronts of two objectives beside NSGA-II of pymoo with inner Monte Carlo.",
+        "front",
+        "FrontSettings",
+        ("problems", "contenders", "seeds", "seed"),
     ),
     "risk": Bench(
         "Quantiles, tails and spreads of f(x) beside inner Monte Carlo with pycma.",

@@ -103,7 +103,8 @@ def _run(settings: RobustSettings, problem: RobustProblem, contender: str, seed:
     make = contenders.CONTENDERS[CONTENDERS[contender]].search
     make = functools.partial(make, budget=budget) if contender.startswith("phenes") else make
     world = World(gaussian(problem.minimised, problem.sigma, rng), budget)
-    search = Restarts(make, first, lambda: rng.uniform(low, high))
+    forgiving = not contender.startswith("phenes")
+    search = Restarts(make, first, lambda: rng.uniform(low, high), forgiving)
     counts, points = [], []
     with warnings.catch_warnings(), contextlib.suppress(Exhausted):
         warnings.simplefilter("ignore")  # of the libraries: trouble shows in the regret

@@ -36,17 +36,25 @@ def read_setting(value: Any, kind: Any) -> Any:
     try:
         read = json.loads(value)
     except json.JSONDecodeError:
-        read = value
+        read = _number(value) if kind is float else value
         if several:
-            whole = get_args(kind)[0] is int
-            read = [each for part in value.split(",") for each in _part(part.strip(), whole)]
+            each = get_args(kind)[0]
+            read = [one for part in value.split(",") for one in _part(part.strip(), each)]
     return [read] if several and not isinstance(read, list) else read
 
 
-def _part(text: str, whole: bool) -> list[Any]:
+def _number(text: str) -> float | str:
+    """.1 is a number, though none of JSON."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _part(text: str, kind: Any) -> list[Any]:
     """A value, or all whole numbers from one to another."""
-    if not whole:
-        return [read_setting(text, None)]
+    if kind is not int:
+        return [read_setting(text, kind)]
     low, _, high = text.partition("-")
     try:
         return list(range(int(low), int(high or low) + 1))

@@ -7,11 +7,12 @@ import json
 import numpy as np
 import pytest
 from phenes_lab import contenders
-from phenes_lab.bench.peers import results, tables
+from phenes_lab.bench.peers import report, results, tables
 from phenes_lab.bench.peers.run import PEERS, run
 from phenes_lab.bench.peers.settings import Part, PeersSettings, Problem, held_out
 from phenes_lab.contenders import CONTENDERS
 from phenes_lab.driver import conclude
+from phenes_lab.provenance import commit
 
 from phenes.store import Store
 
@@ -83,7 +84,7 @@ TINY = PeersSettings(
     sigmas=(0.1,),
     functions=(1, 6),
     instances=(1, 4),
-    peers=("phenes", "cmaes", "pycma-x"),
+    peers=("phenes", "phenes-theta", "cmaes", "pycma-x"),
     seeds=2,
     budget=80,
     checkpoints=8,
@@ -121,6 +122,9 @@ class TestEndToEnd:
             "peers-profile.png",
             "Lost at",
             "a ratio of",
+            "without f1",
+            "Runs that an error inside phenes ended: none.",
+            f"| rival | {commit() or 'unknown'} |",
         ):
             assert expected in text
         assert "nan" not in text
@@ -136,6 +140,24 @@ class TestEndToEnd:
             for group in summary["groups"]
         )
         assert summary["rivals"] == ["pycma-x", "cmaes"]
+        assert all(group["phenes-theta"] > 0 for group in summary["groups"])
+        assert all(group["without f1"] != group["speedup"] for group in summary["groups"])
+        assert {made["commit"] for made in summary["made"]} == {commit()}
+        assert len(summary["made"]) == len(TINY.peers)
+
+    def test_an_error_inside_phenes_and_other_commits_are_in_the_report(self, tiny, tmp_path):
+        path = tmp_path / tiny[0].name
+        path.write_bytes(tiny[0].read_bytes())
+        with Store(path) as store:
+            loaded = results.load(store)
+            part = loaded.parts[loaded.problems[0]]["phenes"]
+            part["error"] = np.array(["", "ValueError: a made-up error"])
+            loaded.sessions["cmaes"][0].made["commit"] = "abcdef0123"
+            (text, _) = report.report(loaded, tmp_path)
+        said = text.read_text()
+        assert "phenes on d3/s0.1/f01/i1, seed 1: ValueError: a made-up error" in said
+        assert "Not all of it was made with the same commit" in said
+        assert "| rival | abcdef0123 |" in said
 
     def test_resume_adds_what_is_asked_and_keeps_the_rest(self, tiny, tmp_path, inline):
         path = tmp_path / tiny[0].name

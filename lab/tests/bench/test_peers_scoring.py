@@ -123,6 +123,16 @@ def duels(result):
 
 
 class TestVerdicts:
+    def test_a_mean_with_and_without_a_function(self):
+        each = [
+            scoring.Verdict(f, (scoring.Duel(Problem(3, 0.1, f, 4), 0, 1.0, r, "cmaes", r),), 0)
+            for f, r in ((1, 100.0), (2, 1.0), (3, 4.0))
+        ]
+        table = scoring.Table(scoring.Group(3, 0.1, True), ("cmaes",), tuple(each))
+        assert table.speedup == pytest.approx(400 ** (1 / 3))
+        assert table.speedup_without(1) == pytest.approx(2.0)
+        assert math.isnan(table.speedup_without(1, 2, 3))
+
     def test_the_best_rival_at_each_target(self):
         each, verdict = duels(
             made_up(

@@ -107,6 +107,9 @@ def test_settings_of_the_command_line():
     }
     assert read == {"40": 40, "1": [1], "ES, default": ["ES", "default"]}
     assert read_setting("0.1,2", tuple[float, ...]) == [0.1, 2]
+    assert read_setting(".1", tuple[float, ...]) == [0.1]  # as the README has it
+    assert read_setting(".01,.5", tuple[float, ...]) == [0.01, 0.5]
+    assert read_setting(".5", float) == 0.5
     assert read_setting("1-3,8", tuple[int, ...]) == [1, 2, 3, 8]
     assert read_setting('["ES"]', tuple[str, ...]) == ["ES"]
     assert read_setting("CartPole-v1", str) == "CartPole-v1"

@@ -13,7 +13,7 @@ from phenes_lab.reproduce.control.settings import (
     PendulumSettings,
     SwimmerSettings,
 )
-from phenes_lab.reproduce.held_out_environments import HeldOutSettings
+from phenes_lab.reproduce.held_out_environments import HeldOutSettings, steps_to, to_target
 
 from phenes.rl import rollouts, training
 
@@ -116,3 +116,11 @@ def test_settings():
     assert several.parts == tuple(
         f"{env}-v1/{method}/{k}" for k in (0, 1) for env in "AB" for method in ("ARS", "default")
     )
+
+
+def test_episodes_and_steps_until_a_return():
+    """Looks after 2, 4 and 6 generations of 8 episodes, which take ever more steps."""
+    at, seen, steps = np.array([2, 4, 6]), np.array([1.0, 5.0, 3.0]), np.arange(1, 7)
+    one = results.One(np.zeros(6), at, seen, seen, seen, 8, 3.0, 4.0, steps=steps)
+    assert (to_target(one, 5.0), steps_to(one, 5.0)) == (32, 1 + 2 + 3 + 4)
+    assert (to_target(one, 9.0), steps_to(one, 9.0)) == (math.inf, math.inf)

@@ -85,7 +85,7 @@ class TestVerdicts:
         assert self.pick(data, "wall-clock") == report.HOLDS
         assert self.pick(data, "natural gradient in log alpha") == report.HOLDS
         assert self.pick(data, "caption") == report.HOLDS
-        assert self.pick(data, "default") == report.FAILS
+        assert self.pick(data, "reward-to-go") == report.FAILS
         assert self.pick(data, "smaller variance") == report.HOLDS
 
     def test_slower(self):
@@ -95,7 +95,7 @@ class TestVerdicts:
         assert self.pick(data, '"PAES converges') == report.FAILS
         assert self.pick(data, "wall-clock") == report.FAILS
         assert self.pick(data, "natural gradient in log alpha") == report.FAILS
-        assert self.pick(data, "default") == report.HOLDS
+        assert self.pick(data, "reward-to-go") == report.HOLDS
 
     @pytest.mark.parametrize(
         ("first", "last", "verdict"),
@@ -116,7 +116,7 @@ class TestVerdicts:
         data = synthetic(default=30.0)
         data.parts["default"]["value"][0, 3, 400:410] = 0.2
         assert data.best("default").collapsed == 1
-        assert self.pick(data, "default") == report.PARTLY
+        assert self.pick(data, "reward-to-go") == report.PARTLY
 
     def test_spread(self):
         data = synthetic()

@@ -22,7 +22,7 @@ from phenes_lab.bench.peers.scoring import (
     Verdict,
 )
 from phenes_lab.bench.peers.tables import SCORE, ran, score, speed
-from phenes_lab.contenders import BASELINE, CONTENDERS, OURS
+from phenes_lab.contenders import BASELINE, CONTENDERS, OURS, THETA
 from phenes_lab.report import Document, finite, number
 
 PICTURE = "peers-profile.png"
@@ -71,17 +71,46 @@ def _setting(document: Document, results: PeersResults) -> None:
     )
     document.text(" ".join(str(scoring.__doc__).split()))
     document.text(
-        "pycma and cmaes start again with twice the population when they stop themselves; of their"
-        " runs the one with the lowest mean of recent values is the answer. evosax has no such"
-        " criteria and runs through. None of them has to choose its own settings: the best rival is"
-        " chosen afterwards, at every target."
+        "Rivals start again with twice the population: pycma when it stops itself, cmaes and"
+        " evosax also when neither the best nor the median value of a generation gets better"
+        " (Hansen's criterion of BI-population CMA-ES: under noise cmaes has none that ever holds,"
+        " and evosax none at all); cmaes with lr_adapt takes part with it and without. Of their"
+        " runs the one with the lowest mean of recent values is the answer. None of them has to"
+        " choose its own settings: the best rival is chosen afterwards, at every target."
+        " Speed-ups are given without f1 too, where a model of f is"
+        f" exact, and beside {THETA}, the same engine told theta only: what the realised x is"
+        " worth."
     )
     rows = [
-        [name, peer.about, "rival" if peer.rival else ""]
+        [name, peer.about, "rival" if peer.rival else "", _commits(results, name)]
         for name, peer in CONTENDERS.items()
         if ran(results, name)
     ]
-    document.table(["name", "what it is", ""], rows)
+    document.table(["name", "what it is", "", "commit"], rows)
+    _made(document, results)
+
+
+def _commits(results: PeersResults, name: str) -> str:
+    made = [session.made.get("commit", "") for session in results.sessions.get(name, [])]
+    return ", ".join(dict.fromkeys(commit or "unknown" for commit in made)) or "unknown"
+
+
+def _made(document: Document, results: PeersResults) -> None:
+    """The commands, and what has to be known of them: several commits, errors inside phenes."""
+    made = [session.made for each in results.sessions.values() for session in each]
+    commands = list(dict.fromkeys(said["command"] for said in made if said.get("command")))
+    if commands:
+        document.text(f"Made by {', then '.join(f'`{command}`' for command in commands)}.")
+    if len({_commits(results, name) for name in results.sessions}) > 1:
+        document.text("Not all of it was made with the same commit: see the table above.")
+    failed = [
+        f"{name} on {problem.key}, seed {seed}: {error}"
+        for problem in results.problems
+        for name, part in results.parts[problem].items()
+        for seed, error in enumerate(part.get("error", ()))
+        if error
+    ]
+    document.text(f"Runs that an error inside phenes ended: {'; '.join(failed) or 'none'}.")
 
 
 def _losses(results: PeersResults, table: Table) -> str:
@@ -233,6 +262,8 @@ def _summary(results: PeersResults, table: Table) -> dict[str, Any]:
         name: finite(scoring.table(results, table.group, (name,)).speedup) for name in table.rivals
     }
     out = {**table.group._asdict(), **_counts(table), "against": against, "functions": functions}
+    out["without f1"] = finite(table.speedup_without(1))
+    out[THETA] = finite(scoring.table(results, table.group, (THETA,)).speedup)
     out[EXPECTED.name] = _counts(scoring.table(results, table.group, measure=EXPECTED))
     if table.group.sigma == 0 and BASELINE in table.rivals:
         base = scoring.table(results, table.group, (BASELINE,))

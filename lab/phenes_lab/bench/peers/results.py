@@ -15,6 +15,7 @@ import numpy as np
 from phenes.store import Store
 from phenes_lab.bench.peers.settings import Problem
 from phenes_lab.contenders import CONTENDERS
+from phenes_lab.driver import SESSION, Session, sessions
 
 EXPERIMENT = "peers/"  # and the name of the contender
 FLOORS = "peers-floor"
@@ -29,7 +30,8 @@ class PeersResults:
     """The last runs of a store that were made under the same conditions. parts: arrays by problem
     and contender.
 
-    runs: which run of the store a part comes from. floors: standard errors by problem; not there
+    runs: which run of the store a part comes from. sessions: of each contender, with the commit.
+    floors: standard errors by problem; not there
     while parts are missing.
     """
 
@@ -37,6 +39,7 @@ class PeersResults:
     version: str
     parts: dict[Problem, dict[str, dict[str, np.ndarray]]]
     runs: dict[Problem, dict[str, int]]
+    sessions: dict[str, list[Session]] = field(default_factory=dict)
     floors: dict[Problem, dict[str, np.ndarray]] = field(default_factory=dict)
     _times: dict[tuple[Problem, str], np.ndarray] = field(default_factory=dict, repr=False)
 
@@ -120,14 +123,15 @@ def load(store: Store) -> PeersResults:
         for about in abouts
         if about.settings == conditions
     }
-    parts, runs = {}, {}
+    parts, runs, made = {}, {}, {}
     for name in (name for name in CONTENDERS if name in last):
         run = store[last[name].id]
-        for key in run:
+        made[name] = sessions(run)
+        for key in (key for key in run if not key.startswith(SESSION)):
             problem = Problem.from_key(key)
             parts.setdefault(problem, {})[name] = run[key]
             runs.setdefault(problem, {})[name] = last[name].id
-    results = PeersResults(conditions, abouts[-1].version, parts, runs)
+    results = PeersResults(conditions, abouts[-1].version, parts, runs, made)
     measured = [
         about
         for about in store.runs()

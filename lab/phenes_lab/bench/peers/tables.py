@@ -6,6 +6,7 @@ from typing import Any
 from phenes_lab.bench.peers import scoring
 from phenes_lab.bench.peers.results import PeersResults
 from phenes_lab.bench.peers.scoring import EXPECTED, LOSS, MEDIAN, NONE, TIE, WIN, Group
+from phenes_lab.contenders import THETA
 from phenes_lab.report import rich_table
 
 
@@ -32,7 +33,9 @@ SCORE = (
     "loss",
     "none",
     "speed-up",
+    "without f1",
     "targets w / t / l",
+    "told θ only: speed-up of x",
     "by expected time w / t / l, speed-up",
 )
 
@@ -49,7 +52,9 @@ def score(results: PeersResults, group: Group) -> list[str]:
         group.name,
         *counts,
         speed(table.speedup),
+        speed(table.speedup_without(1)),
         " / ".join(map(str, table.duels)),
+        speed(scoring.table(results, group, (THETA,)).speedup),
         f"{' / '.join(others[:3])}, {speed(expected.speedup)}",
     ]
 

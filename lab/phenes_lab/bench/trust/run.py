@@ -41,7 +41,7 @@ def run(
     from phenes_lab.bench.trust.figures import figures
     from phenes_lab.bench.trust.report import report, summary
 
-    file = driver.RowFile(out / FILE, {"seed": settings.seed, "draws": settings.draws})
+    file = driver.RowFile(out / FILE, {"seed": settings.seed, "draws": settings.draws}, "trust")
     kept = map(restored, file.read(resume))
     rows = {Task(row.contender, row.problem, row.budget, row.seed): row for row in kept}
     left = [task for task in settings.tasks if task not in rows]

@@ -11,11 +11,11 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
 from phenes import plots
-from phenes_lab.palette import AMBER, BLUE, GREEN, INK, ORANGE, PINK, SMALL, band, panels, titled
+from phenes_lab.palette import AMBER, ES, GREEN, INK, PAES, PINK, SMALL, band, panels, titled
 from phenes_lab.reproduce.bbob.results import BbobResults
 from phenes_lab.reproduce.bbob.settings import CURVES, MAIN, VALUE
 
-COLOURS = {"ES": ORANGE, "PAES": BLUE, "PAES-Iq": GREEN, "printed": PINK, "printed-mean": AMBER}
+COLOURS = {"ES": ES, "PAES": PAES, "PAES-Iq": GREEN, "printed": PINK, "printed-mean": AMBER}
 COLOURS |= {f"{name}-value": COLOURS[name] for name in MAIN}
 LABELS = {
     "PAES-Iq": "PAES, I[q]",

@@ -20,11 +20,12 @@ from phenes_lab.reproduce.bbob.settings import EXPERIMENT, METHODS, VALUE
 
 PICTURES = {
     "bbob-final.png": (
-        "Gap at the end on all functions. Error bars above: standard deviation; below: 2 standard"
-        " errors."
+        "Above, as in the paper, ES blue and PAES orange: gap at the end on all functions, error"
+        " bars: standard deviation. Below: beside that of ES, with 2 standard errors."
     ),
     "bbob-selected.png": (
-        "The three functions that the paper shows, and what the printed formula does on them."
+        "The three functions that the paper shows, panel by panel, and what the printed formula"
+        " does on them."
     ),
     "bbob-value.png": "Weights by rank (full) against weights by value (dashed, hollow).",
     "bbob-curves-1.png": "All functions, first page: F(mean), the objective.",

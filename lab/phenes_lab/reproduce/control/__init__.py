@@ -1,1 +1,1 @@
-"""Policies in networks (the paper's section 6.2): CartPole, Pendulum, Swimmer differ in numbers."""
+"""Policies in networks (the paper's section 6.3): CartPole, Pendulum, Swimmer differ in numbers."""

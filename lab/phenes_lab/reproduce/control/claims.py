@@ -139,7 +139,7 @@ WANTED: list[tuple[tuple[str, ...], About, str]] = [
     (
         ("ES-paper", "PAES-paper"),
         faster,
-        "Section 6.2: PAES converges faster than ES in terms of generations (the paper's settings)",
+        "Section 6.3: PAES converges faster than ES in terms of generations (the paper's settings)",
     ),
     (
         ("ES-paper", "PAES-theta"),

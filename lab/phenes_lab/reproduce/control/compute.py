@@ -52,7 +52,7 @@ def learnt(
     environment: str, made: training.Settings, generations: int, seed: int, target: float | None
 ) -> dict[str, np.ndarray]:
     made = dataclasses.replace(made, generations=generations)
-    return arrays(training.learn(environment, made, seed=seed, target=target))
+    return arrays(training.learn(environment, made, seed=seed, target=target, progress=False))
 
 
 def in_legs(
@@ -62,7 +62,8 @@ def in_legs(
     with tempfile.TemporaryDirectory() as folder:
         for end in range(LEG, generations + LEG, LEG):
             leg = dataclasses.replace(made, generations=min(end, generations))
-            out = training.learn(environment, leg, seed=seed, checkpoint=Path(folder) / "leg")
+            kept = Path(folder) / "leg"
+            out = training.learn(environment, leg, seed=seed, checkpoint=kept, progress=False)
             if out.curve.first(target) is not None:
                 break
     return arrays(out)

@@ -10,18 +10,18 @@ from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
 from phenes import plots
 from phenes.plots import INK, STYLE
-from phenes_lab.palette import AMBER, BLUE, GREEN, ORANGE, PINK, SKY, band, titled
+from phenes_lab.palette import AMBER, ES, GREEN, PAES, PINK, SKY, band, titled
 from phenes_lab.reproduce.control.results import ControlResults, One
 from phenes_lab.reproduce.control.settings import RIVALS
 
 COLOURS = {
-    "ES-paper": ORANGE,
-    "PAES-paper": BLUE,
-    "PAES-theta": SKY,
-    "ES": AMBER,
+    "ES-paper": ES,
+    "PAES-paper": PAES,
+    "PAES-theta": AMBER,
+    "ES": SKY,
     "genotype": PINK,
-    "network": SKY,
-    "ARS": ORANGE,
+    "network": AMBER,
+    "ARS": ES,
     "default": GREEN,
     **dict.fromkeys(RIVALS, "#666666"),
 }

@@ -22,7 +22,8 @@ def report(results: ControlResults, out: Path) -> tuple[Path, Path]:
     document.heading("Learning")
     document.figure(
         Path(f"{stem}-learning.png"),
-        "Returns by generation, by episodes and by seconds, without compilation.",
+        "Returns by generation, as in the paper, by seconds, as in its appendix, and by episodes,"
+        " without compilation.",
     )
     _table(document, results)
     document.figure(

@@ -30,6 +30,7 @@ class One(NamedTuple):
     value: float
     first: float
     proved: bool = False  # at the target on 100 episodes, where the run then stopped
+    steps: np.ndarray = np.zeros(0, int)  # of the environment, by generation, where they were kept
 
     @property
     def episodes(self) -> float:
@@ -118,7 +119,9 @@ def one_run(part: dict[str, np.ndarray], target: float, by_mean_policy: bool) ->
         part["signal"],
         without_compilation(part["seconds"], part["at"]),
     )
-    return One(*curves, int(part["popsize"]), float(part["value"]), first, bool(part["solved"]))
+    steps = part.get("steps", np.zeros(0, int))
+    value, proved = float(part["value"]), bool(part["solved"])
+    return One(*curves, int(part["popsize"]), value, first, proved, steps)
 
 
 def without_compilation(seconds: np.ndarray, at: np.ndarray) -> np.ndarray:

@@ -305,8 +305,8 @@ def ours(results: FrozenlakeResults) -> Claim:
     n = curve.first.size
     good = curve.median_first <= 50 and curve.reached == n and curve.collapsed == 0
     return Claim(
-        "The default of `phenes train` gets to 0.7 in 50 generations (median) with every seed, and"
-        " stays there",
+        "PAES with reward-to-go and S = 4 gets to 0.7 in 50 generations (median) with every seed,"
+        " and stays there",
         f"first at the target: {times(curve)}, from {number(curve.first.min())} to"
         f" {number(curve.first.max())}; below it in the second half: {curve.collapsed} of {n} runs;"
         f" final {plus_minus(*mean_se(curve.final))}",

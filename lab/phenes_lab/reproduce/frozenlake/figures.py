@@ -12,16 +12,16 @@ from matplotlib.ticker import NullLocator
 
 from phenes import plots
 from phenes_lab import palette
-from phenes_lab.palette import AMBER, BLUE, GREEN, GREY, INK, ORANGE, PINK, SKY, SMALL, YELLOW
+from phenes_lab.palette import AMBER, ES, GREEN, GREY, INK, PAES, PINK, SKY, SMALL, YELLOW
 from phenes_lab.reproduce.frozenlake.results import Curve, FrozenlakeResults, gain, optimum, signal
 from phenes_lab.reproduce.frozenlake.settings import LAST, VARIANCE
 
 COLOURS = {
-    "ES": ORANGE,
-    "PAES-SGD": SKY,
-    "PAES": BLUE,
+    "ES": ES,
+    "PAES-SGD": PAES,
+    "PAES": AMBER,
     "default": GREEN,
-    "ES-tuned": AMBER,
+    "ES-tuned": SKY,
     "ES-softmax": PINK,
     "reparameterised": PINK,
     "mix": GREY,
@@ -29,14 +29,14 @@ COLOURS = {
 }
 COLOURS |= {
     f"clean-{name}{step}": colour
-    for name, colour in (("genotype", ORANGE), ("phenotype", BLUE))
+    for name, colour in (("genotype", ES), ("phenotype", PAES))
     for step in ("", "-SGD")
 }
 LABELS = {
     "ES": "ES, argmax",
     "PAES-SGD": "PAES, SGD on alpha",
     "PAES": "PAES, natural",
-    "default": "phenes train",
+    "default": "PAES, reward-to-go",
     "mix": "information mix",
     "ES-tuned": "ES, softmax, antithetic",
     "ES-softmax": "ES, softmax",
@@ -117,7 +117,7 @@ def main(results: FrozenlakeResults) -> Figure:
     curves.legend(loc="lower right", fontsize=8.5, borderaxespad=0.2)
     for method in results.among("ES", "ES-softmax"):
         _sensitivity(spread, results.curves(method), "sigma", LABELS[method], COLOURS[method])
-    for floor, colour in zip(results.settings.floors, (SKY, PINK, INK), strict=False):
+    for floor, colour in zip(results.settings.floors, (PAES, PINK, INK), strict=False):
         chosen = results.curves("PAES-SGD", floor=floor)
         _sensitivity(total, chosen, "total", f"SGD on alpha, floor {floor:g}", colour)
     for method in results.among("PAES", "PAES-free"):

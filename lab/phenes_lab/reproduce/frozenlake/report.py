@@ -18,16 +18,18 @@ from phenes_lab.reproduce.frozenlake.settings import (
 
 PICTURES = {
     "frozenlake-main.png": (
-        "The paper's figure. (a) at the best setting of each; (b, c) mean of the last generations,"
-        " error bars: standard deviation over seeds."
+        "The paper's figure, panel by panel, ES blue and PAES orange. (a) at the best setting of"
+        " each, as the paper's text says; its caption has σ = 0.01 and S = 1, with which ES learns"
+        " nothing here. (b, c) mean of the last generations, error bars: standard deviation over"
+        " seeds."
     ),
-    "frozenlake-sweep.png": "Learning curves of every setting.",
+    "frozenlake-sweep.png": "Learning curves of every setting: the paper's appendix, and more.",
     "frozenlake-clean.png": (
         "The clean experiment: the same law of policies and the same steps. Right: variances on the"
         " same populations."
     ),
     "frozenlake-estimators.png": "All estimators on the same task.",
-    "frozenlake-time.png": "Wall-clock time.",
+    "frozenlake-time.png": "Wall-clock time, as in the paper's appendix.",
 }
 
 

@@ -203,9 +203,9 @@ METHODS: dict[str, Method] = {
     ),
     "PAES-free": Method(_free, _clean, "the same with S free to change"),
     "default": Method(
-        lambda table, n, at: tabular.default(table, n),
+        lambda table, n, at: tabular.scored(table, n),
         lambda s: [{}],
-        "PAES with reward-to-go, S = 4: `phenes train`",
+        "PAES with reward-to-go, S = 4, which was the default of `phenes train`",
         True,
     ),
     "clean-genotype": Method(

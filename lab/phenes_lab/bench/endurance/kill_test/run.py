@@ -39,7 +39,7 @@ def run(
         raise ValueError(f"{', '.join(missing)} cannot be imported: {install_hint('dask,ray')}")
     driver.double_precision()
     head = {name: value for name, value in vars(settings).items() if name != "kills"}
-    file = driver.RowFile(out / FILE, head)
+    file = driver.RowFile(out / FILE, head, "survive")
     rounds, n = [Round(**row) for row in file.read(resume)], len(settings.engines)
 
     def left(k: int, where: str) -> int:

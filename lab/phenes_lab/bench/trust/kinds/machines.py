@@ -53,6 +53,30 @@ def bearing(rng: np.random.Generator, d: int) -> Problem:
     return Problem(np.array([size - 0.5, size + 0.8]), 0.3, gaussian(0.06), values)
 
 
+@problem("clearances", "penalty", 4, lowest=0.0)
+def clearances(rng: np.random.Generator, d: int) -> Problem:
+    """Two shafts in two bushes: as the bearing, and either may seize."""
+    size, seized = place(rng, 2, 1.0), rng.uniform(5, 50)
+
+    def values(x: np.ndarray) -> np.ndarray:
+        shaft, gap = x[:, ::2], x[:, 1::2] - x[:, ::2]
+        runs = gap.sum(axis=1) + 0.2 * square(shaft - size)
+        return np.where((gap > 0).all(axis=1), runs, seized)
+
+    x0 = np.array([size[0] - 0.4, size[0] + 0.7, size[1] + 0.3, size[1] + 1.1])
+    return Problem(x0, 0.3, gaussian(0.07), values)
+
+
+@problem("ledge", "penalty", 1, lowest=0.0)
+def ledge(rng: np.random.Generator, d: int) -> Problem:
+    """A depth whose optimum is two standard deviations from where it breaks through: a parabola all
+    around the answer, and a thousand times as much beyond.
+    """
+    c, broken = place(rng, d), rng.uniform(20, 80)
+    values = lambda x: square(x - c) + broken * (x[:, 0] < c[0] - 0.22)  # noqa: E731
+    return Problem(c + 1.2, 0.4, gaussian(0.1), values)
+
+
 @problem("battery", "penalty", 5, lowest=0.0)
 def battery(rng: np.random.Generator, d: int) -> Problem:
     """Charging currents of five stages: time is money, and each stage has a current above which

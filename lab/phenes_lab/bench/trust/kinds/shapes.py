@@ -123,6 +123,16 @@ def chebyshev(rng: np.random.Generator, d: int) -> Problem:
     return Problem(c + 2 * unit(rng, d), 0.5, gaussian(0.1), values, best=c)
 
 
+@problem("ridge", "kink", 8, lowest=0.0)
+def ridge(rng: np.random.Generator, d: int) -> Problem:
+    """Two of eight coordinates must be level. The start is hardly worse than what 30 evaluations
+    find, and one draw there says little.
+    """
+    c = place(rng, d, 0.5)
+    values = lambda x: 5 * np.abs((x - c)[:, 0] - (x - c)[:, 1]) + square(x - c)  # noqa: E731
+    return Problem(c + rng.uniform(-0.6, 0.6, d), 0.3, gaussian(0.1), values, best=c)
+
+
 @problem("planes", "kink", 10, lowest=-1.0)
 def planes(rng: np.random.Generator, d: int) -> Problem:
     """The largest of thirty planes: the most expensive of thirty load cases."""

@@ -1,0 +1,318 @@
+"""Every figure of docs/measured.md that comes from results/, computed again from what is stored
+there: arrays, summary.json, or tables of a report where there is nothing else. The README's table
+has no figure that the page has not.
+
+What is not checked here has no file in results/: the speed since commit 7363beb, MountainCar
+(docs/rl.md), and the table of `phenes demo`.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from phenes_lab import driver
+from phenes_lab.bench.constraints import CONSTRAINTS
+from phenes_lab.reproduce import PACKAGES, experiment
+
+from phenes.store import Store
+
+ROOT = Path(__file__).parents[2]
+RESULTS = ROOT / "results"
+PAGE = (ROOT / "docs" / "measured.md").read_text(encoding="utf-8")
+MEASURED = " ".join(re.split(r"\n(?!\n|\||- |#)", PAGE))
+SHORT = (ROOT / "README.md").read_text(encoding="utf-8").partition("\n## Measured\n")[2]
+SHORT = SHORT.partition("\n## ")[0]
+NUMBER = r"-?\d+(?:,\d{3})*(?:\.\d+)?"
+
+
+def summary(name):
+    return json.loads((RESULTS / name / "summary.json").read_text(encoding="utf-8"))
+
+
+def report(name):
+    return (RESULTS / name / "report.md").read_text(encoding="utf-8")
+
+
+def rows(text: str, first: str) -> Iterator[list[str]]:
+    """Cells of the lines of tables that begin so, without emphasis."""
+    for line in text.splitlines():
+        cells = [cell.strip().replace("**", "") for cell in line.strip().strip("|").split(" | ")]
+        if line.startswith("|") and re.fullmatch(first, cells[0]):
+            yield cells
+
+
+def row(text: str, first: str) -> list[str]:
+    found = list(rows(text, first))
+    assert found, f"no line of a table begins with {first!r}"
+    return found[0]
+
+
+def said(pattern: str) -> list[str]:
+    """The groups of a sentence of the page, which must be there once."""
+    found = re.findall(pattern.replace("#", f"({NUMBER})"), MEASURED)
+    assert len(found) == 1, f"the page says {len(found)} times: {pattern}"
+    return [found[0]] if isinstance(found[0], str) else list(found[0])
+
+
+def numbers(text: str) -> list[str]:
+    return re.findall(NUMBER, text)
+
+
+def same(printed: str, value: float) -> None:
+    """`value`, to the digits that are printed."""
+    printed = printed.replace(",", "")
+    digits = len(printed.partition(".")[2])
+    assert abs(float(printed) - value) <= 0.5 * 10.0**-digits * (1 + 1e-6), (
+        f"{printed}, not {value}"
+    )
+
+
+def all_same(printed, values) -> None:
+    assert len(printed) == len(values), f"{printed} for {values}"
+    for one, value in zip(printed, values, strict=True):
+        same(one, value)
+
+
+def test_the_readme_says_nothing_that_the_page_does_not():
+    lines = [line for line in SHORT.splitlines() if line.startswith("| [")]
+    assert len(lines) >= 7
+    sections = {
+        re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-"): text
+        for title, text in re.findall(r"^## (.*)\n((?:(?!## ).*\n)*)", PAGE, flags=re.MULTILINE)
+    }
+    for line in lines:
+        (anchor,) = re.findall(r"docs/measured\.md#([\w-]+)", line)
+        given = set(numbers(line.replace(anchor, "")))
+        missing = given - set(numbers(sections[anchor]))
+        assert not missing, f"{anchor}: {sorted(missing)}"
+
+
+# beside what people use today
+
+
+@pytest.mark.parametrize(
+    ("line", "name", "problems"),
+    [
+        (r"0\.01", "peers", "d = 10, sigma = 0.01, held-out instances"),
+        (r"0\.1", "peers", "d = 10, sigma = 0.1, held-out instances"),
+        (r"0\.5", "peers", "d = 10, sigma = 0.5, held-out instances"),
+        (r"0\.1, d = 40 .*", "peers-d40", "d = 40, sigma = 0.1, held-out instances"),
+    ],
+)
+def test_peers(line, name, problems):
+    _, counts, speed = row(MEASURED, line)
+    stored = row(report(name), re.escape(problems))
+    assert numbers(counts) == stored[1:4]
+    same(speed, float(stored[5]))
+
+
+def test_what_is_lost_at_noise_one_tenth():
+    (lost,) = re.findall(r"Lost at d = 10, sigma = 0\.1, held-out .*?: (.*)", report("peers"))
+    functions = re.findall(r"\b(f\d+) [\w -]+ \((\d\.\d+),", lost)
+    named, share = said(
+        r"At noise 0\.1 it is lost on ([^,]+(?:, f\d+)* and f\d+), .*needs # of its"
+    )
+    assert re.findall(r"f\d+", named) == [name for name, _ in functions]
+    same(share, float(dict(functions)["f6"]))
+
+
+def test_the_instance_that_it_was_tuned_on():
+    given = said(r"it is # / # / # at noise 0\.1 and # / # / # at 0\.5")
+    stored = [
+        cells[1:4] for cells in rows(report("peers-tuning"), r"d = 10, sigma = 0\.[15], tuning .*")
+    ]
+    assert given == [count for counts in stored for count in counts]
+
+
+def test_without_noise():
+    low, high = said(r"it needs # to # times the evaluations of cmaes on the twelve unimodal")
+    (line,) = re.findall(r"^(f1 .*)\. Most on", report("peers-noise0"), flags=re.MULTILINE)
+    each = [float(value) for value in re.findall(r"f\d+ (\d+\.\d+)", line)]
+    assert len(each) == 12
+    same(low, min(each))
+    same(high, max(each))
+
+
+def test_each_rival_alone():
+    given = said(r"it is # to # wins of 24 at noise 0\.1 and d = 10, with # to # times fewer")
+    _, _, after = report("peers").partition("of the others alone, d = 10, sigma = 0.1, held-out")
+    alone = list(rows(after.partition("\n## ")[0], r"(pycma|cmaes|evosax).*"))
+    assert len(alone) == 11  # "the best of eleven rivals"
+    wins, speeds = [int(cells[1]) for cells in alone], [float(cells[4]) for cells in alone]
+    all_same(given, [min(wins), max(wins), min(speeds), max(speeds)])
+
+
+# trust
+
+
+@pytest.mark.parametrize("budget", [30, 100, 300, 1000])
+def test_trust(budget):
+    _, after = report("trust").split("### By budget", 1)
+    stored = dict(zip(row(after, "budget"), row(after, str(budget)), strict=True))
+    names = ("covered", "worse", "failing", "impossible", "wrong", "≤ pycma")
+    given = row(MEASURED.partition("Can the answer be trusted")[2], str(budget))[1:]
+    all_same(given, [float(stored[name]) for name in names])
+
+
+# engineering: rows by what they begin with, the digits of E f or of a share
+
+
+@pytest.mark.parametrize(
+    ("line", "name", "which", "scale"),
+    [
+        ("LC filter.*", "filter", "share", 100),
+        ("mirror coating.*", "coating", "mean", 1),
+        ("regulator.*", "regulator", "mean", 1),
+        ("gravity-assist launch.*", "launch", "mean", 1),
+    ],
+)
+def test_engineering(line, name, which, scale):
+    problem = summary("engineering")["problems"][name]
+
+    def of(contender):
+        return [scale * value for value in problem[contender][which]]
+
+    about, nominal, rivals, paper, ours, best = row(MEASURED, line)
+    same(numbers(nominal)[0], of("nominal")[1])
+    if "best of 15" in nominal:
+        same(numbers(nominal)[-1], of("screened")[1])
+    libraries = [n for n in problem if n.startswith(("pycma", "cmaes"))]
+    assert len(libraries) == 6
+    same(numbers(rivals)[0], max(of(n)[1] for n in libraries))
+    all_same(numbers(paper), [of("ES")[1], of("PAES")[1]])
+    low, middle, high = of("phenes")
+    all_same(numbers(ours), [middle, low, high])
+    same(numbers(best)[0], of("best known")[1])
+    same(numbers(about)[-1], problem["phenes"]["seeds"])
+
+
+def test_shares_of_the_coating():
+    problem = summary("engineering")["problems"]["coating"]
+    given = said(r"its yield is lower, # against # %")
+    all_same(given, [100 * problem[name]["share"][1] for name in ("screened", "phenes")])
+
+
+# constraints
+
+
+def test_constraints():
+    answers = summary("constraints")["answers"]
+
+    def met(names, budgets):
+        chosen = [a for a in answers if a["contender"] in names and a["budget"] in budgets]
+        return (
+            sum(p >= a["p"] for a in chosen for p in a["probability"]),
+            sum(len(a["probability"]) for a in chosen),
+        )
+
+    budgets = {a["budget"] for a in answers if a["contender"] == "phenes"}
+    (all_,) = said(r"All # answers meet p")
+    assert met({"phenes"}, budgets) == (int(all_), int(all_))
+    pycma = {a["contender"] for a in answers} - {"phenes"}
+    given = said(r"meets it in # of # runs after 2,000 evaluations")
+    assert tuple(map(int, given)) == met(pycma, {2000})
+
+
+# the paper, contexts, control
+
+
+def test_contexts():
+    digits = summary("contexts")["accuracy"]["digits"]
+
+    def best(method):
+        return max(setting["median"] for setting in digits[method])
+
+    given = said(
+        r"at its best setting: # with belief weights.*plain gradient of E f #\. Banditron #,"
+        r" epsilon-greedy #, logistic regression that is told every label #\."
+    )
+    names = ("phenotype", "phenotype-value", "banditron", "epsilon-greedy", "logistic")
+    all_same(given, [best(name) for name in names])
+
+
+def test_cartpole_and_pendulum():
+    methods = summary("cartpole")["methods"]
+    given = said(
+        r"after # episodes and # s \(median of # seeds, without compilation\), evosax's Open_ES,"
+        r" the best of five settings, after # and # s"
+    )
+    ours = methods["default"]
+    rivals = [m for name, m in methods.items() if name.startswith("evosax")]
+    assert len(rivals) == 5
+    rival = min(rivals, key=lambda method: method["episodes"] or float("inf"))
+    stored = [ours["episodes"], ours["seconds"], ours["seeds"], rival["episodes"], rival["seconds"]]
+    all_same(given, stored)
+    default = summary("pendulum")["methods"]["default"]
+    all_same(
+        said(r"Pendulum-v1 is solved with # of # seeds"), [default["solved"], default["seeds"]]
+    )
+
+
+def test_beside_random_search():
+    stored = list(rows(report("untuned"), r"[\w]+-v\d"))
+    lines = list(rows(MEASURED.partition("augmented random search")[2], r"[\w]+-v\d \(.*"))
+    assert len(lines) == len({cells[0] for cells in stored})
+    for name, target, *ours in lines:
+        for method, printed in zip(("default", "ARS"), ours, strict=True):
+            (found,) = [
+                cells
+                for cells in stored
+                if cells[0] == name.split()[0] and cells[2:4] == [target, method]
+            ]
+            assert printed.split()[0] == found[4], (name, method)
+            never = re.findall(r"\((\d of \d) seeds never\)", printed)
+            assert never in ([found[7]], []), (name, method)
+
+
+def test_bbob():
+    score = summary("bbob")["scores"]["PAES against ES"]
+    given = said(r"on # of # BBOB functions in 40 dimensions, on # of them")
+    all_same(given, [score["wins"], score["n"], len(score["clear_wins"])])
+
+
+def test_frozenlake():
+    stored = summary("frozenlake")
+    gains = stored["gain"].values()
+    all_same(said(r"has # to # times less variance than"), [min(gains), max(gains)])
+
+    def first(method, **setting):
+        (found,) = [m["first"] for m in stored["methods"][method] if setting.items() <= m.items()]
+        return found
+
+    total, floor, ours, sigma, theirs, p, wide, caption = said(
+        r"PAES \(S = #, SGD with a floor of #\) is at the target after # generations and the best"
+        r" ES \(σ = #\) after # \(Welch's p = #\), ahead of PAES with the caption's S = # \(#\)"
+    )
+    same(ours, first("PAES-SGD", total=float(total), floor=float(floor)))
+    same(theirs, first("ES", sigma=float(sigma)))
+    same(caption, first("PAES-SGD", total=float(wide), floor=float(floor)))
+    (claim,) = [
+        c for c in stored["claims"] if "faster than ES" in c["claim"] and "best" in c["claim"]
+    ]
+    same(p, float(re.findall(r"p = (\d\.\d+)", claim["measured"])[0]))
+    best = stored["best"]
+    assert best["ES"]["sigma"] == float(sigma)
+    assert best["PAES-SGD"]["total"] == float(total)
+
+
+# what is said is what the arrays say
+
+
+STORES = sorted(RESULTS.glob("*/*.db"))
+BENCHED = {"constraints": CONSTRAINTS}  # whose names are no experiments of `reproduce`
+SIGNED = {"constraints": False}  # those of before sessions were signed
+
+
+@pytest.mark.parametrize("path", STORES, ids=lambda path: path.parent.name)
+def test_a_summary_is_that_of_the_arrays_beside_it(path):
+    name = path.parent.name
+    this = experiment(name) if name in PACKAGES else BENCHED[name]
+    with Store(path, create=False) as store:
+        results = this.module("results").load(store)
+        signed = all(session.made for session in driver.all_sessions(store))
+    assert signed == SIGNED.get(name, True)
+    again = json.loads(json.dumps(driver.plain(this.module("report").summary(results))))
+    there = {key: value for key, value in summary(name).items() if key != "made"}
+    assert again == there
