@@ -29,7 +29,7 @@ LAYERS = (
     ("adaptive", "gp", "execution", "store", "plots"),
     ("evidence", "watch"),
     ("optimizer", "contexts", "rl"),
-    ("problems", "demo", "integrations"),
+    ("problems", "demo", "integrations", "pareto"),
     ("cli",),
 )
 
@@ -43,6 +43,7 @@ THIRD_PARTY = {
     "distributed": {"execution"},
     "ray": {"execution"},
     "optuna": {"integrations"},
+    "ax": {"integrations"},
     "pandas": {"evidence"},
     "loky": {"execution"},
     "tensorboard": {"watch"},

@@ -220,3 +220,38 @@ def test_light_bracket(numbers):
     on_paper, ours = numbers("light_bracket")[-2:]
     assert ours[0] >= 99.9 > 50 > on_paper[0]
     assert ours[1] < 1.25 * on_paper[1]
+
+
+@pytest.mark.tier("pages")
+def test_pid_overshoot(numbers):
+    """The worst tenth of what is built is far better than that of the regulator on paper."""
+    *_, (mean_on_paper, tail_on_paper), (mean, tail) = numbers("pid_overshoot")
+    assert tail < 0.75 * tail_on_paper
+    assert mean < mean_on_paper
+
+
+@pytest.mark.tier("pages")
+def test_buffer_lab(numbers):
+    *_, (recommended,), (on_paper,) = numbers("buffer_lab")
+    assert recommended > on_paper + 5
+    assert recommended < 92  # which is there for nobody whose hand is not exact
+
+
+@pytest.mark.tier("pages")
+def test_coating_chance(numbers):
+    *_, (good, made) = numbers("coating_chance")
+    assert made == 4000
+    assert good > 95 - 2 * 100 * (0.95 * 0.05 / made) ** 0.5
+
+
+# examples that are to be read at a glance: lines of code, without blank ones and docstrings
+MOST_LINES = 40
+GLANCE = ("pid_overshoot", "buffer_lab", "coating_chance", "light_bracket", "component_series")
+
+
+@pytest.mark.parametrize("name", GLANCE)
+def test_an_example_of_an_engineer_fits_a_screen(name):
+    source = (EXAMPLES / f"{name}.py").read_text()
+    code = [line for line in source.split('"""', 2)[2].splitlines() if line.strip()]
+    code = [line for line in code if not line.strip().startswith(("#", '"""'))]
+    assert len(code) < MOST_LINES

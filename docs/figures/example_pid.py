@@ -1,0 +1,34 @@
+"""Step responses of regulators as they are built: the design on paper, and the robust one."""
+
+import runpy
+from pathlib import Path
+
+import matplotlib
+import numpy as np
+from matplotlib import pyplot as plt
+from matplotlib.figure import Figure
+
+from phenes.plots import COLOURS, STYLE
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "pid_overshoot.py"
+# what the example finds: gain, integral, derivative
+DESIGNS = {
+    "on paper": (2.2068, 0.41542, 0.088034),
+    "for the worst tenth": (2.12748, 0.365506, 0.0995),
+}
+
+
+def figure() -> Figure:
+    response = runpy.run_path(str(EXAMPLE))["response"]
+    rng = np.random.default_rng(0)
+    with matplotlib.rc_context(STYLE):
+        out, axes = plt.subplots(1, 2, figsize=(9, 3.2), sharey=True, layout="constrained")
+        for ax, (name, design), colour in zip(axes, DESIGNS.items(), ("ES", "PAES"), strict=True):
+            for built in design * np.exp(0.1 * rng.standard_normal((40, 3))):
+                level = response(*built)
+                time = 0.05 * np.arange(1, level.size + 1)
+                ax.plot(time, level, color=COLOURS[colour], alpha=0.25, linewidth=1)
+            ax.axhline(1, color="black", linewidth=0.8)
+            ax.set(title=f"best {name}", xlabel="seconds", xlim=(0, 12))
+        axes[0].set_ylabel("level")
+    return out
