@@ -69,7 +69,7 @@ def test_outputs_are_compared_by_words_and_numbers():
     assert blocks.differences("0.0001", "-0.0009")
 
 
-# blocks that need what `dev` does not install are tagged `py`; this test runs them where it is there
+# blocks tagged `py` need what `dev` does not install; these tests run them where it is
 RUN_ELSEWHERE = {"planned": "tests/integrations/test_ax.py"}
 
 
@@ -79,7 +79,7 @@ def test_pages_show_only_known_languages():
         if "_build" not in page.parts:
             tags = set(re.findall(r"^```(\S+)$", page.read_text(), flags=re.MULTILINE))
             if "py" in tags:
-                assert f"{page.name}" in (DOCS.parent / RUN_ELSEWHERE[page.stem]).read_text()
+                assert page.name in (DOCS.parent / RUN_ELSEWHERE[page.stem]).read_text()
                 tags.remove("py")
             assert {tag for tag in tags if not tag.startswith("{")} <= {
                 "python",
