@@ -14,6 +14,7 @@ from phenes._validate import FloatArray
 from phenes.evidence import Estimate, Law, Observations, Verification
 from phenes.evidence.control import Surrogate
 from phenes.evidence.estimate import (
+    EXACT,
     balance_weights,
     estimate,
     fresh_weights,
@@ -256,6 +257,8 @@ class Trust:
         rows = self.seen.count
         if not self.opinions or rows > MOST_FOR_OPINION or not self.control:
             return mean, []
+        if self._risk is None and not self.constrained and self._explained(mean):
+            return mean, []
         from phenes.gp.opinion import second_opinion
 
         law = self.law(mean)
@@ -277,6 +280,15 @@ class Trust:
             return found.theta, [self._safer(mean)]
         self._opinion = found.surrogate
         return (found.theta, [mean]) if found.better else (mean, [])
+
+    def _explained(self, theta: FloatArray) -> bool:
+        """Whether a quadratic is exact around theta: no other model has anything to add."""
+        law = self.law(theta)
+        weights = balance_weights(self.seen, law)
+        plain, known = (
+            estimate(self.seen, law, self.price, weights, control) for control in (False, True)
+        )
+        return known.spread <= EXACT * plain.spread
 
     def _best_or(self, other: FloatArray) -> FloatArray:
         """The best theta that was evaluated, or another if none has a value."""

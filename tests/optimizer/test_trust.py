@@ -590,3 +590,15 @@ def test_few_evaluations_down_a_slope_are_no_success():
     result = phenes.minimize(lambda x: x[0], np.zeros(2), 0.5, 0.1, budget=60)
     assert not result.success
     assert "f may have no bound" in result.message
+
+
+@pytest.mark.parametrize(("waves", "asked"), [(0.0, 0), (0.3, 1)])
+def test_no_second_opinion_where_a_quadratic_is_exact(waves, asked, monkeypatch):
+    """A Gaussian process of 300 rows takes seconds, and could say nothing else."""
+    from phenes.gp import opinion
+
+    calls = []
+    monkeypatch.setattr(opinion, "second_opinion", lambda *given: calls.append(given))
+    options = {"noise": 0.1, "budget": 600, "engine": "adaptive", "seed": 0}
+    phenes.minimize(lambda x: np.sum(x**2 + waves * np.sin(5 * x)), np.ones(3), 0.3, **options)
+    assert len(calls) == asked
