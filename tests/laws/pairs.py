@@ -401,6 +401,7 @@ def chunks(pair):
 ELSEWHERE = {
     *("diagonal-uniform", "isotropic-rounding", "isotropic-saturating", "full-multivariate-t"),
     *("dirichlet-multinomial", "beta-bernoulli", "gamma-poisson", "gamma-exponential"),
+    "conjugate-poisson",
 }
 assert {pair.name for pair in PAIRS} >= ELSEWHERE
 
