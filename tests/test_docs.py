@@ -41,7 +41,7 @@ def as_users_have_it():
 LONG = {
     *("adaptive", "choosing", "constraints", "engineering", "parts/inputs", "risk", "running"),
     *("space", "start", "tutorial", "front", "rl", "estimators/exchangeable", "problems", "few"),
-    *("scale", "contexts", "lab"),
+    *("scale", "contexts", "lab", "gain", "estimators/rao_blackwellise", "planned"),
 }
 
 

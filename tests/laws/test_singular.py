@@ -76,7 +76,13 @@ def test_draws_have_the_covariance_of_the_law(pair):
         assert np.all(np.abs(np.cov(values.T) - cov) <= 0.05 * scale + 1e-15)
 
 
-@pytest.mark.parametrize("p", EXACT.values(), ids=EXACT)
+@pytest.mark.parametrize(
+    "p",
+    [
+        pytest.param(p, id=name, marks=() if name == "vector" else pytest.mark.tier("laws"))
+        for name, p in EXACT.items()
+    ],
+)
 @pytest.mark.parametrize("q", [pairs.FULL, pairs.DIAG, pairs.ISO], ids=["full", "diag", "iso"])
 def test_a_coordinate_without_noise_is_exact(q, p):
     """x is theta there to the last bit, and the posterior knows it."""

@@ -155,6 +155,7 @@ class TestClaims:
             covered.append(abs(result.fun - np.sum(result.x**2)) <= 2 * result.fun_se)
         assert sum(covered) >= 10  # 95 % of 12; 9 or fewer has a chance of 2 in a thousand
 
+    @pytest.mark.tier("runs")
     def test_votes_without_input_noise_are_noticed(self):
         """Yes or no by chance: two equal values prove nothing."""
         covered, chance = 0, lambda x: 0.7 * np.exp(-np.sum(x**2))
@@ -415,6 +416,7 @@ class TestFewDraws:
         result = phenes.minimize(wells, x0, 2.5, 0.3, **options)
         assert wells(result.x) < wells(x0) - 20
 
+    @pytest.mark.tier("runs")
     def test_a_model_of_few_rows_counts_for_less(self):
         """In 8 coordinates 30 rows are hardly more than the lengths that are fitted to them."""
 

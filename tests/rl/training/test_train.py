@@ -192,7 +192,8 @@ def walk(**options):
 
 
 @pytest.mark.parametrize(
-    "given", ["instance", pytest.param("function", marks=pytest.mark.tier("rl")), "wrapped"]
+    "given",
+    [*(pytest.param(n, marks=pytest.mark.tier("rl")) for n in ("instance", "function")), "wrapped"],
 )
 def test_an_environment_of_your_own(given, tmp_path):
     """As it is, wrapped, or by a function: as its id does."""
