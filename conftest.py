@@ -100,7 +100,7 @@ def engine_of_users(request):
 
 
 # of the 65,530 that Linux gives a process; a module of tests makes at most some thousands
-MAPS = 10_000
+MAPS = 30_000
 
 
 def memory_maps():

@@ -40,7 +40,8 @@ def as_users_have_it():
 # pages whose runs take more than a few seconds
 LONG = {
     *("adaptive", "choosing", "constraints", "engineering", "parts/inputs", "risk", "running"),
-    *("space", "start", "tutorial"),
+    *("space", "start", "tutorial", "front", "rl", "estimators/exchangeable", "problems", "few"),
+    *("scale", "contexts", "lab", "gain", "estimators/rao_blackwellise", "planned"),
 }
 
 

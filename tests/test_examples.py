@@ -73,6 +73,7 @@ def test_minimize_of_the_readme(numbers):
     assert all(abs(aim) < 0.01 for aim in aims)
 
 
+@pytest.mark.tier("pages")
 def test_named_parameters_of_the_readme(numbers):
     ((width, turns),) = numbers("phenes.Space")
     assert abs(width - 120) < 0.1

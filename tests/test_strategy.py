@@ -21,6 +21,8 @@ from phenes.search.full_gaussian import project_psd
 NOISE = inputs.GaussianNoise(0.3)
 PROBLEM = phenes.OIU(p=NOISE, f=lambda x: -jnp.sum((x - 1.0) ** 2))
 
+IN_FULL = pytest.mark.tier("rl")
+
 
 def strategy(
     estimator=estimators.phenotype,
@@ -119,26 +121,18 @@ def test_script_three_of_the_front_door():
 @pytest.mark.parametrize(
     "estimator",
     [
-        estimators.reparameterised,
-        estimators.information_mix(),
-        estimators.information_mix(estimators.full),
-        estimators.exchangeable(4),
-        estimators.exchangeable_coordinates(8),
-        estimators.rao_blackwellise(estimators.genotype, 4),
-        estimators.two_point,
-        estimators.two_point_phenotype,
-        estimators.biased_linear(),
-    ],
-    ids=[
-        "reparameterised",
-        "mix",
-        "mix full",
-        "exchangeable",
-        "coordinates",
-        "rao-blackwell",
-        "two-point",
-        "two-point RB",
-        "linear",
+        pytest.param(estimator, id=name, marks=() if name in ("mix", "two-point RB") else IN_FULL)
+        for name, estimator in {
+            "reparameterised": estimators.reparameterised,
+            "mix": estimators.information_mix(),
+            "mix full": estimators.information_mix(estimators.full),
+            "exchangeable": estimators.exchangeable(4),
+            "coordinates": estimators.exchangeable_coordinates(8),
+            "rao-blackwell": estimators.rao_blackwellise(estimators.genotype, 4),
+            "two-point": estimators.two_point,
+            "two-point RB": estimators.two_point_phenotype,
+            "linear": estimators.biased_linear(),
+        }.items()
     ],
 )
 def test_every_estimator_runs_in_the_loop(estimator, key):
@@ -404,6 +398,7 @@ def test_dirichlet_search_learns_a_bandit(key):
     assert np.all((state.q.alpha >= 1e-3 * 0.999) & (state.q.alpha <= 1e4 * 1.001))
 
 
+@IN_FULL
 def test_gamma_and_beta_search(key):
     count = phenes.OIU(inputs.Poisson(), lambda x: -jnp.sum((x - 6.0) ** 2))
     state, _ = jax.jit(

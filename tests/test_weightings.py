@@ -24,8 +24,11 @@ EVERY = pytest.mark.parametrize("weighting", ALL.values(), ids=ALL)
 RANKS = pytest.mark.parametrize(
     "weighting", [w for name, w in ALL.items() if name not in ("value", "standardise")]
 )
-populations = st.lists(st.integers(-5, 5), min_size=2, max_size=12).map(
-    lambda f: jnp.array(f, float)
+SIZES = (2, 3, 7, 12)  # each is a program of its own
+populations = (
+    st.sampled_from(SIZES)
+    .flatmap(lambda n: st.lists(st.integers(-5, 5), min_size=n, max_size=n))
+    .map(lambda f: jnp.array(f, float))
 )
 
 

@@ -66,6 +66,7 @@ RUNS = (
     "phenes/execution",
     "phenes/gp",
     "phenes/optimizer",
+    "phenes/pareto",
     "phenes/risk",
     "phenes/space",
     "phenes/store",
@@ -74,12 +75,13 @@ LOOP = ("phenes/strategy.py", "phenes/loop.py")
 TIERS = {
     # every pair of laws, a million individuals each, or a fifth where a formula had them once
     "laws": Tier((*MATHEMATICS, "phenes/contexts"), whole="tests/laws"),
-    # learning to the end, estimators of trajectories in the mean, killed workers
+    # learning to the end, every estimator in the loop, those of trajectories in the mean, killed
+    # workers
     "rl": Tier((*MATHEMATICS, *LOOP, "phenes/execution", "phenes/rl")),
     # searches to the end, over many seeds; workers and devices
     "runs": Tier(RUNS),
-    # benches and contenders in full
-    "lab": Tier((*RUNS, *LOOP, "phenes/rl", "lab/phenes_lab")),
+    # benches, contenders and test problems in full
+    "lab": Tier((*RUNS, *LOOP, "phenes/plots", "phenes/problems", "phenes/rl", "lab/phenes_lab")),
     # the longer pages of the documentation, the examples, the scripts of the README
     "pages": Tier(("phenes", "docs", "examples", "README.md")),
 }

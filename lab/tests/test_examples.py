@@ -20,6 +20,13 @@ NAMES = {
 }
 
 
+# a trajectory takes seconds to assess
+CASES = [
+    pytest.param(name, marks=pytest.mark.tier("lab") if name == "gravity_assist" else ())
+    for name in NAMES
+]
+
+
 @pytest.fixture
 def draw(monkeypatch, tmp_path):
     def run(name):
@@ -32,12 +39,12 @@ def draw(monkeypatch, tmp_path):
     return run
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", CASES)
 def test_the_picture_of_an_example(draw, name):
     assert draw(name).read_bytes()[:4] == b"\x89PNG"
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", CASES)
 def test_without_the_laboratory(draw, name, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "phenes_lab", None)
     monkeypatch.setitem(sys.modules, "phenes_lab.plots", None)

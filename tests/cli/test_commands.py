@@ -18,27 +18,20 @@ from phenes.store import Store
 from tests.cli.calling import PHENES, call, one_line, python
 
 
-def test_demo_ends_with_json_and_leaves_table_picture_and_numbers(tmp_path):
-    done = python(
-        PHENES,
-        "demo",
-        "--seeds",
-        "3",
-        "--generations",
-        "8",
-        "--out",
-        str(tmp_path / "new" / "out"),
-        "--json",
+def test_demo_ends_with_json_and_leaves_table_picture_and_numbers(tmp_path, capsys):
+    place = tmp_path / "new" / "out"
+    code, out, err = call(
+        capsys, "demo", "--seeds", 3, "--generations", 8, "--out", place, "--json"
     )
-    assert done.returncode == 0, done.stderr
-    result = json.loads(done.stdout.splitlines()[-1])
+    assert code == 0, err
+    result = json.loads(out.splitlines()[-1])
     assert (result["seeds"], result["budget"]) == (3, 8 * result["settings"]["popsize"])
     assert Path(result["picture"]).read_bytes()[:4] == b"\x89PNG"
     stored = demo.summary(demo.load(result["data"]))
     assert result["scores"] == json.loads(json.dumps(dataclasses.asdict(stored)["scores"]))
-    assert demo.finding(stored) in " ".join(done.stdout.split())
+    assert demo.finding(stored) in " ".join(out.split())
     assert (result["product"]["seeds"], result["product"]["budget"]) == (3, 40)
-    assert "9/9" in done.stderr
+    assert "9/9" in err
 
 
 def test_without_json_there_is_none(tmp_path, monkeypatch, capsys):

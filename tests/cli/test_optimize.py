@@ -268,6 +268,7 @@ def annotated(width: Real(50, 300, unit="mm"), turns: Integer(3, 40)):
 """
 FILE = """
 budget = 40
+popsize = 4
 seed = 4
 engine = "gp"
 
@@ -309,6 +310,7 @@ def test_a_file_says_it_all(parameters, capsys):
 
 WHOLE = """
 budget = 24
+popsize = 4
 noise = [0.5, 0.0]
 objective = "cvar(0.8)"
 maximize = true

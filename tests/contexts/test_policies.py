@@ -93,6 +93,7 @@ def test_search_over_weights_learns():
     assert jnp.mean(end) > 0.85
 
 
+@pytest.mark.tier("laws")
 def test_the_information_mix_leaves_weights_alone_that_no_context_touches():
     """A pixel that is always dark: neither score depends on its weights, and what is divided by is
     0.

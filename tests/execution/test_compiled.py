@@ -27,7 +27,7 @@ print(json.dumps([values.tolist(), result.x.tolist(), result.fun]))
 
 
 def values(devices):
-    flags = f"--xla_force_host_platform_device_count={devices}"
+    flags = f"{os.environ['XLA_FLAGS']} --xla_force_host_platform_device_count={devices}"
     environment = os.environ | {"XLA_FLAGS": flags, "JAX_PLATFORMS": "cpu"}
     command = [sys.executable, "-c", PROGRAM, str(devices)]
     done = subprocess.run(

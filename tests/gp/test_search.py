@@ -57,6 +57,7 @@ def test_the_best_basin_is_found():
         assert search.mean == pytest.approx([3.35, 2.7], abs=0.5), seed
 
 
+@pytest.mark.tier("runs")
 def test_without_bounds_the_region_grows_with_the_answer():
     far = np.array([30.0, -20.0])
     search = run(make(), lambda x: np.sum((x - far) ** 2, axis=1), 40)

@@ -132,7 +132,7 @@ def test_without_noise_too():
     assert result.fun < 100
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.tier("runs"))])
 def test_a_cost_over_many_orders_of_magnitude_is_minimised(seed):
     """It began at e^16; the start was returned, with a claim of 1e24."""
     options = dict(noise=0.1, budget=30, seed=seed, engine="gp")

@@ -395,14 +395,29 @@ def chunks(pair):
     return max(CHUNKS // 5, 50) if pair.name in AGAIN else CHUNKS
 
 
+# a pair of each kind: of vectors, of coordinates, without a marginal, of choices. The scores of the
+# others are compared with numbers from elsewhere (test_oracles.py), with sums over all outcomes
+# (test_phenotype_by_enumeration), quadrature (test_student_t.py) or SciPy (inputs/test_counts.py)
+OF_EACH_KIND = {
+    *("full-full", "full-linear", "diagonal-vector", "isotropic-scalar", "diagonal-student-t"),
+    *("full-heteroscedastic", "gate-experts"),
+}
+assert {pair.name for pair in PAIRS} >= OF_EACH_KIND
+
+
 def chosen(pairs):
     """All of them in `make laws`; in `make test` each search law and each input law once."""
     return [pair for pair in pairs if WHOLE or pair.name not in AGAIN]
 
 
+def of_each_kind(pairs):
+    """All of them in `make laws`; in `make test` those of OF_EACH_KIND: compilers take seconds."""
+    return [pair for pair in pairs if WHOLE or pair.name in OF_EACH_KIND]
+
+
 # Monte Carlo takes most of the time. `make test` has it for one pair of each kind, among them that
 # to which every estimator applies; CI runs `make laws`, which has all pairs, whenever the
-# mathematics has changed. What is exact (identities, enumeration, oracles) is not left to it.
+# mathematics has changed. What is exact (enumeration, oracles, identities) is not left to it alone.
 MONTE_CARLO = {"full-full", "gamma-exponential", "gate-experts"}
 assert {pair.name for pair in PAIRS} >= MONTE_CARLO
 

@@ -40,7 +40,7 @@ def smooth(pair):
     return not any(word in pair.name for word in ("conjugate", "gate", "uniform"))
 
 
-@pytest.mark.parametrize("pair", pairs.chosen(pairs.PAIRS), ids=repr)
+@pytest.mark.parametrize("pair", pairs.of_each_kind(pairs.PAIRS), ids=repr)
 def test_identities(pair):
     """What holds to rounding, in one compilation: closed forms equal their one-line definitions;
     posterior x marginal = joint; the posterior of what was not measured is the prior; an individual
@@ -184,7 +184,7 @@ def test_experts_are_summed_over():
         np.testing.assert_allclose(got, by_hand, rtol=1e-12)
 
 
-MEASURED = [pair for pair in pairs.chosen(pairs.REAL_PAIRS) if "linear" not in pair.name]
+MEASURED = [pair for pair in pairs.of_each_kind(pairs.REAL_PAIRS) if "linear" not in pair.name]
 
 
 @pytest.mark.parametrize("pair", MEASURED, ids=repr)

@@ -3,6 +3,7 @@
 "Exact" are quadratures and enumerations; the rest has its standard error.
 """
 
+import functools
 import itertools
 
 import equinox as eqx
@@ -23,6 +24,7 @@ KINDS = {"balance": estimators.balance_weights, "ratio": estimators.ratio_weight
 GAUSSIAN = next(pair for pair in pairs.GAUSSIAN_PAIRS if pair.name == "full-full")
 MIXTURE = next(pair for pair in pairs.MIXTURE_PAIRS if pair.name == "isotropic-mixture")
 COUNTS = next(pair for pair in pairs.COUNT_PAIRS if pair.name == "gamma-poisson")
+REST = pytest.mark.tier("laws")  # of the same, sums over all outcomes below are exact
 
 
 def gradient(p, path, batches, weighting, weights, k=2):
@@ -55,7 +57,13 @@ def path_to(pair, step=0.15):
 
 
 @pytest.mark.parametrize(
-    ("pair", "kind"), [(GAUSSIAN, "balance"), (GAUSSIAN, "ratio"), (MIXTURE, "balance")], ids=str
+    ("pair", "kind"),
+    [
+        (GAUSSIAN, "balance"),
+        pytest.param(GAUSSIAN, "ratio", marks=REST),
+        pytest.param(MIXTURE, "balance", marks=REST),
+    ],
+    ids=str,
 )
 def test_unbiased_along_a_given_path(pair, kind, key):
     """The mean over many seeds is the exact gradient at the last law, of constant, linear and
@@ -83,6 +91,7 @@ def test_unbiased_along_a_given_path(pair, kind, key):
     assert np.any(0.1 * np.abs(expected) > 5 * found.se)
 
 
+@REST
 def test_unbiased_for_counts(key):
     path = path_to(COUNTS)
     expected = np.asarray(discrete_gradient(COUNTS, discrete_value))
@@ -96,7 +105,10 @@ def test_unbiased_for_counts(key):
     assert_within(over_chunks(chunk, key, 400), expected)
 
 
-@pytest.mark.parametrize("name", ["standardise", "centred_ranks", "value"])
+@pytest.mark.parametrize(
+    "name",
+    ["standardise", *(pytest.param(name, marks=REST) for name in ("centred_ranks", "value"))],
+)
 def test_the_first_generation_is_that_without_reuse(name, key):
     weighting = getattr(weightings, name)
 
@@ -113,16 +125,20 @@ def test_the_first_generation_is_that_without_reuse(name, key):
     assert float(ess) == pytest.approx(8)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ["balance", pytest.param("ratio", marks=REST)])
 def test_effective_sample_size_and_variance(kind, key):
     """A search that stands still has all generations; the further it moves the fewer."""
     p = inputs.GaussianNoise(0.5)
     slope = jnp.array([0.7, -1.1])
 
-    def chunk(step, k):
-        path = [search.IsotropicGaussian(jnp.full(2, s * step), 1.0) for s in (-3, -2, -1, 0)]
+    def chunk(k):
+        """A program for all steps."""
 
-        def one(key):
+        def one(key, step):
+            path = [
+                search.IsotropicGaussian(s * step * jnp.ones(2), 1.0)
+                for s in (-3.0, -2.0, -1.0, 0.0)
+            ]
             made = [
                 population(q, p, i, 50) for q, i in zip(path, jax.random.split(key, 4), strict=True)
             ]
@@ -130,10 +146,11 @@ def test_effective_sample_size_and_variance(kind, key):
             g, ess = gradient(p, path[-1 - k :], told, weightings.value, KINDS[kind], max(k, 1))
             return jnp.concatenate([g.mean, ess[None]])
 
-        return np.asarray(once(jax.vmap(one))(jax.random.split(key, 400)))
+        each, keys = once(jax.vmap(one, (0, None))), jax.random.split(key, 400)
+        return lambda step: np.asarray(each(keys, jnp.asarray(step)))
 
-    alone = chunk(0.0, 0)[:, :2].var(0).sum()
-    still, slow, fast = (chunk(step, 3) for step in (0.0, 0.05, 0.7))
+    alone = chunk(0)(0.0)[:, :2].var(0).sum()
+    still, slow, fast = map(chunk(3), (0.0, 0.05, 0.7))
     np.testing.assert_allclose(still[:, 2], 200.0)
     # a variance from 400 runs in 2 coordinates has a relative standard error of about .05
     assert still[:, :2].var(0).sum() / alone == pytest.approx(0.25, rel=0.25)
@@ -218,13 +235,19 @@ def stepped(q, x, rate):
     return q.move(jax.tree.map(lambda leaf: rate * leaf, g))[0]
 
 
-def mean_error(weights, laws, generations=2, weighting=jnp.asarray):
-    """E[g - gradient at the last law], by enumeration of all outcomes. laws(x) -> the path."""
-    estimate = once(
+@functools.cache
+def estimated(weights, generations, weighting):
+    """(path, x) -> g, compiled once for all tests."""
+    return once(
         lambda path, x: flat(
             gradient(P, path, [told(one) for one in x], weighting, weights, generations - 1)[0]
         )
     )
+
+
+def mean_error(weights, laws, generations=2, weighting=jnp.asarray):
+    """E[g - gradient at the last law], by enumeration of all outcomes. laws(x) -> the path."""
+    estimate = estimated(weights, generations, weighting)
     total = np.zeros(2)
     for outcome in itertools.product((0.0, 1.0), repeat=generations):
         path = laws(outcome)

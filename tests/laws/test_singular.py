@@ -76,7 +76,13 @@ def test_draws_have_the_covariance_of_the_law(pair):
         assert np.all(np.abs(np.cov(values.T) - cov) <= 0.05 * scale + 1e-15)
 
 
-@pytest.mark.parametrize("p", EXACT.values(), ids=EXACT)
+@pytest.mark.parametrize(
+    "p",
+    [
+        pytest.param(p, id=name, marks=() if name == "vector" else pytest.mark.tier("laws"))
+        for name, p in EXACT.items()
+    ],
+)
 @pytest.mark.parametrize("q", [pairs.FULL, pairs.DIAG, pairs.ISO], ids=["full", "diag", "iso"])
 def test_a_coordinate_without_noise_is_exact(q, p):
     """x is theta there to the last bit, and the posterior knows it."""
@@ -154,6 +160,7 @@ def test_roots_of_a_batch_of_matrices():
     np.testing.assert_array_equal(slope, by_jax)
 
 
+REST = pytest.mark.tier("laws")
 NEEDS_A_DENSITY = {
     "genotype": estimators.genotype,
     "reparameterised": estimators.reparameterised,
@@ -168,7 +175,13 @@ def strategy(p, estimator, **options):
     return phenes.es(p, estimator, *parts, popsize=40, **options)
 
 
-@pytest.mark.parametrize("estimator", NEEDS_A_DENSITY.values(), ids=NEEDS_A_DENSITY)
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        pytest.param(e, id=name, marks=REST if name == "exchangeable" else ())
+        for name, e in NEEDS_A_DENSITY.items()
+    ],
+)
 def test_a_point_population_has_no_genotype_score(estimator):
     with pytest.raises(ValueError, match=r"q0 must have a density .* singular covariance"):
         strategy(NOISE, estimator).init(POINT)
@@ -216,7 +229,15 @@ def test_the_direction_of_a_point_is_that_of_x():
     np.testing.assert_allclose(POINT.with_std(0.5).cov, 0.25 * np.eye(2))
 
 
-@pytest.mark.parametrize("pair", SINGULAR, ids=repr)
+# those of which it is exact, and one by Monte Carlo
+IN_SHORT = ("point", "line", "both", "exact-diagonal")
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [pytest.param(pair, marks=() if pair.name in IN_SHORT else REST) for pair in SINGULAR],
+    ids=repr,
+)
 def test_estimators_are_unbiased(pair, key):
     """Against the exact gradient of constant, linear and quadratic f, where each is defined. Of a
     population without spread the exact gradient is that of the mean alone.

@@ -100,6 +100,7 @@ CASES = {
     "nothing verified": ({"verify": 0, "target": -5.0}, {}),
 }
 FEW = ("learnt, gaps", "none, failing")
+SOME = (*FEW, "nothing verified")
 
 
 @functools.cache
@@ -110,7 +111,11 @@ def undisturbed(engine, case):
 
 @pytest.mark.parametrize(
     ("engine", "case"),
-    [("adaptive", case) for case in CASES] + [("gp", case) for case in FEW],
+    [
+        pytest.param(engine, case, marks=() if case in some else pytest.mark.tier("runs"))
+        for engine, cases, some in (("adaptive", CASES, SOME), ("gp", FEW, FEW[:1]))
+        for case in cases
+    ],
 )
 @pytest.mark.filterwarnings("ignore::phenes.optimizer.NoiseWarning")
 def test_saved_and_loaded_before_every_call_it_goes_on_bit_for_bit(engine, case, tmp_path):

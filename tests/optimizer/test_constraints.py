@@ -36,7 +36,7 @@ def expected(p):
 
 @pytest.mark.few
 class TestAnswer:
-    @pytest.mark.parametrize("p", [0.9, 0.99])
+    @pytest.mark.parametrize("p", [0.9, pytest.param(0.99, marks=pytest.mark.tier("runs"))])
     def test_it_is_at_the_analytic_distance_from_a_plane(self, p):
         result = solve(wish=phenes.chance(p))
         assert exact(result.x) >= p
@@ -48,16 +48,15 @@ class TestAnswer:
         assert f"{held['plane'].lower:.4%}" in str(result)
         assert "plane" in result._repr_html_()
 
-    @pytest.mark.parametrize(
-        ("p", "engine"),
-        [(0.9, "adaptive"), pytest.param(0.99, "relay", marks=pytest.mark.tier("runs"))],
-    )
+    @pytest.mark.tier("runs")
+    @pytest.mark.parametrize(("p", "engine"), [(0.9, "adaptive"), (0.99, "relay")])
     def test_an_evolution_strategy_finds_it_too(self, p, engine):
         result = solve(budget=600, wish=phenes.chance(p), engine=engine)
         assert exact(result.x) >= p
         np.testing.assert_allclose(result.x, expected(p), atol=0.02)
         assert result.success
 
+    @pytest.mark.tier("runs")
     def test_two_limits_at_once(self):
         """A corridor around the best value: each side takes half of what may violate."""
 
@@ -78,6 +77,7 @@ class TestAnswer:
             0.5,
             NOISE,
             budget=40,
+            popsize=4,
             constraints=phenes.chance(plane=0.9),
         )
         assert exact(result.x) >= 0.9
@@ -113,7 +113,7 @@ class TestAnswer:
 
     def test_without_noise_the_best_point_that_meets_them(self):
         result = phenes.minimize(
-            bowl, np.zeros(2), 0.5, budget=60, constraints=phenes.chance(0.999)
+            bowl, np.zeros(2), 0.5, budget=60, popsize=4, constraints=phenes.chance(0.999)
         )
         assert result.x @ NORMAL <= LIMIT
         assert result.fun == pytest.approx(0.25, abs=0.01)
@@ -188,8 +188,6 @@ class TestKept:
 
     @pytest.mark.parametrize("options", [{"workers": 2}, {"vectorized": True}, {"realises": True}])
     def test_the_run_does_not_depend_on_how_f_is_called(self, options):
-        plain = solve(budget=16)
-
         def rows(x):
             return np.sum((x - NORMAL) ** 2, axis=1), {"plane": x @ NORMAL - LIMIT}
 
@@ -203,6 +201,7 @@ class TestKept:
                 found.evaluations.theta @ NORMAL - LIMIT
             )
         else:
+            plain = solve(budget=16)
             np.testing.assert_allclose(
                 found.evaluations.constraints["plane"], plain.evaluations.constraints["plane"]
             )
@@ -274,6 +273,7 @@ def test_a_risk_within_constraints_by_name():
         objective=phenes.risk.cvar(0.9),
         constraints=phenes.chance(0.99),
         budget=40,
+        popsize=4,
         seed=0,
     )
     least = 125 + 4 * stats.norm.ppf(0.99)

@@ -25,6 +25,7 @@ def test_a_target_is_reached_by_two_standard_errors(sign, target, fun, se, reach
     assert Wishes(target, sign, None, None).reached(fun, se) is reached
 
 
+@pytest.mark.tier("runs")
 def test_a_target_below_the_optimum_is_not_claimed():
     """E f is 0.03 at best; values scatter by 0.3, so that single estimates fall below 0.02."""
     reached = 0

@@ -53,7 +53,10 @@ def test_the_budget_may_change_before_the_first_row():
     assert opt.engine == "gp"
 
 
-@pytest.mark.parametrize("noise", [None, 0.1, [0.1, 0.2, 0.05]])
+@pytest.mark.parametrize(
+    "noise",
+    [0.1, *(pytest.param(n, marks=pytest.mark.tier("runs")) for n in (None, [0.1, 0.2, 0.05]))],
+)
 def test_thirty_evaluations_solve_a_quadratic(noise):
     result = phenes.minimize(bowl, np.ones(3), 0.5, noise, budget=30, seed=0)
     cost = 0.0 if noise is None else float(np.sum(np.broadcast_to(noise, 3) ** 2))

@@ -53,6 +53,7 @@ def test_the_second_goes_on_where_the_first_was(monkeypatch):
     assert abs(np.mean([point["a"] for point in asked]) + 3) < 1
 
 
+@pytest.mark.tier("runs")
 def test_spaces_with_noise_are_verified(monkeypatch):
     space = Space(a=Real(-5, 5, noise=0.1), n=Integer(0, 20), kind=Choice("A", "B"))
     for engine, budget in (("gp", 40), ("adaptive", 800)):

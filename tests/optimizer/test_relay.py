@@ -35,6 +35,7 @@ def result(early):
     return run("relay")
 
 
+@pytest.mark.tier("runs")
 def test_the_first_leg_sees_what_a_descent_does_not(result):
     assert result.success, result.message
     assert np.abs(result.x - 2).max() < 0.02

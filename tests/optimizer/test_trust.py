@@ -12,6 +12,8 @@ import phenes
 
 LOG = 300.0
 
+IN_FULL = pytest.mark.tier("runs")
+
 
 def crashes(x):
     return np.nan if x[0] + x[1] < 1 else float(np.sum(x**2))
@@ -137,9 +139,7 @@ class TestClaims:
         assert result.fun < 1e-15
         assert result.fun == result.evaluations.f.min()
 
-    @pytest.mark.parametrize(
-        "budget", [40, 200, pytest.param(1000, marks=pytest.mark.tier("runs"))]
-    )
+    @pytest.mark.parametrize("budget", [40, *(pytest.param(n, marks=IN_FULL) for n in (200, 1000))])
     def test_noise_on_the_values_is_noticed_and_covered(self, budget):
         covered = []
         for seed in range(12):
@@ -155,6 +155,7 @@ class TestClaims:
             covered.append(abs(result.fun - np.sum(result.x**2)) <= 2 * result.fun_se)
         assert sum(covered) >= 10  # 95 % of 12; 9 or fewer has a chance of 2 in a thousand
 
+    @pytest.mark.tier("runs")
     def test_votes_without_input_noise_are_noticed(self):
         """Yes or no by chance: two equal values prove nothing."""
         covered, chance = 0, lambda x: 0.7 * np.exp(-np.sum(x**2))
@@ -193,9 +194,7 @@ class TestClaims:
         with pytest.warns(phenes.optimizer.NoiseWarning, match="nothing was measured"):
             opt.tell(theta, np.sum(theta**2, axis=1))
 
-    @pytest.mark.parametrize(
-        ("seeds", "least"), [(10, 9), pytest.param(30, 26, marks=pytest.mark.tier("runs"))]
-    )
+    @pytest.mark.parametrize(("seeds", "least"), [(10, 9), pytest.param(30, 26, marks=IN_FULL)])
     def test_coverage_over_seeds_on_scrap(self, seeds, least):
         """A step beside the optimum, 30 seeds: 95 % is 28.5; 25 or fewer has a chance of 1 in 60.
         Of 10 seeds, 8 or fewer have one of 1 in 12.
@@ -221,8 +220,8 @@ class TestClaims:
         "f",
         [
             lambda x: np.sum(x**2) ** 4,
-            lambda x: 1e6 * np.sum(x[1:] ** 2) + x[0] ** 2,
-            lambda x: np.exp(3 * np.sum(x**2)),
+            pytest.param(lambda x: 1e6 * np.sum(x[1:] ** 2) + x[0] ** 2, marks=IN_FULL),
+            pytest.param(lambda x: np.exp(3 * np.sum(x**2)), marks=IN_FULL),
         ],
     )
     def test_steep_functions_are_no_cliffs(self, f):
@@ -243,6 +242,7 @@ class TestClaims:
 
 
 class TestFlat:
+    @pytest.mark.tier("runs")
     def test_a_small_target_is_looked_for_where_the_user_said(self):
         """Sixteen in a thousand draws of the first search pass: equal values must not make it
         wider.
@@ -260,9 +260,7 @@ class TestFlat:
         assert result.success
         assert result.fun > 0.9
 
-    @pytest.mark.parametrize(
-        "seeds", [(0, 1), pytest.param((2, 3, 4, 5), marks=pytest.mark.tier("runs"))]
-    )
+    @pytest.mark.parametrize("seeds", [(0, 1), pytest.param((2, 3, 4, 5), marks=IN_FULL)])
     def test_a_start_on_the_edge_of_a_yield(self, seeds):
         """9 % at the start: the search goes to where values differ, and the claim is true."""
         good = lambda x: -float(np.sum((x - 2.0) ** 2) < 0.5)  # noqa: E731
@@ -314,10 +312,11 @@ class TestSuccess:
         assert np.abs(result.x).max() < 0.1
         assert abs(result.fun - 2 * 0.1 * np.sqrt(2 / np.pi)) <= 2 * result.fun_se
 
-    def test_never_worse_than_the_start(self):
+    @pytest.mark.parametrize("seeds", [(0, 1), pytest.param((2, 3, 4), marks=IN_FULL)])
+    def test_never_worse_than_the_start(self, seeds):
         """A needle at the start in a plain that rises away from it."""
         f = lambda x: np.sum(x**2) + (0.0 if np.abs(x).max() < 0.3 else 2.0)  # noqa: E731
-        for seed in range(5):
+        for seed in seeds:
             for budget in (30, 120):
                 result = phenes.minimize(f, np.zeros(3), 1.0, 0.05, budget=budget, seed=seed)
                 assert (
@@ -388,7 +387,7 @@ class TestFewDraws:
         z = np.stack(np.meshgrid(node, node), -1).reshape(-1, 2)
         return float(valleys(theta + z) @ np.outer(weight, weight).ravel()) / (2 * np.pi)
 
-    @pytest.mark.parametrize("seed", [2, 3])
+    @pytest.mark.parametrize("seed", [2, pytest.param(3, marks=IN_FULL)])
     def test_the_answer_moves_with_the_last_draws_and_stays_beside_them(self, seed):
         opt, tell = self.campaign(seed)
         result = opt.result
@@ -405,7 +404,7 @@ class TestFewDraws:
         np.testing.assert_array_equal(opt.result.x, result.x)
         assert opt.result.verified == 5
 
-    @pytest.mark.parametrize("seed", [0, 1])
+    @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=IN_FULL)])
     def test_a_start_that_the_model_knows_to_be_worse_is_not_returned(self, seed):
         """Of a start far from all other points evaluations say one value only."""
 
@@ -417,6 +416,7 @@ class TestFewDraws:
         result = phenes.minimize(wells, x0, 2.5, 0.3, **options)
         assert wells(result.x) < wells(x0) - 20
 
+    @pytest.mark.tier("runs")
     def test_a_model_of_few_rows_counts_for_less(self):
         """In 8 coordinates 30 rows are hardly more than the lengths that are fitted to them."""
 
@@ -436,7 +436,7 @@ class TestFewDraws:
             errors[budget] = start.error / search.predict(start.theta[None])[1][0]
         assert errors == {30: 2.0, 40: 1.0}
 
-    @pytest.mark.parametrize("seed", [0, 1])
+    @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=IN_FULL)])
     def test_the_answer_stays_where_its_draws_are_if_f_jumps(self, seed):
         """A constant price was met, if far away: an edge may be between the draws and elsewhere.
 
@@ -523,7 +523,8 @@ class TestAskAndTell:
         assert "target" not in result.message
 
 
-def test_a_raised_budget_goes_on_searching(tmp_path):
+@pytest.mark.parametrize("asynchronous", [False, pytest.param(True, marks=IN_FULL)])
+def test_a_raised_budget_goes_on_searching(tmp_path, asynchronous):
     """Rows of the first verification are on file; the second call replays them and searches on."""
     f = lambda x: np.sum(np.abs(x - 1.0))  # noqa: E731
     options = {
@@ -531,18 +532,17 @@ def test_a_raised_budget_goes_on_searching(tmp_path):
         "sigma0": 0.3,
         "noise": 0.05,
         "checkpoint": tmp_path / "run.db",
+        "asynchronous": asynchronous,
         "seed": 1,
     }
-    for asynchronous in (False, True):
-        options["checkpoint"] = tmp_path / f"{asynchronous}.db"
-        short = phenes.minimize(f, budget=120, asynchronous=asynchronous, **options)
-        longer = phenes.minimize(f, budget=400, asynchronous=asynchronous, **options)
-        assert (short.nfev, longer.nfev) == (120, 400)
-        np.testing.assert_array_equal(longer.evaluations.theta[:120], short.evaluations.theta)
-        assert longer.fun < short.fun
-        again = phenes.minimize(f, budget=400, asynchronous=asynchronous, **options)
-        np.testing.assert_array_equal(again.x, longer.x)
-        assert (again.fun, again.fun_se) == (longer.fun, longer.fun_se)
+    short = phenes.minimize(f, budget=120, **options)
+    longer = phenes.minimize(f, budget=400, **options)
+    assert (short.nfev, longer.nfev) == (120, 400)
+    np.testing.assert_array_equal(longer.evaluations.theta[:120], short.evaluations.theta)
+    assert longer.fun < short.fun
+    again = phenes.minimize(f, budget=400, **options)
+    np.testing.assert_array_equal(again.x, longer.x)
+    assert (again.fun, again.fun_se) == (longer.fun, longer.fun_se)
 
 
 SLOPES = {
@@ -556,7 +556,12 @@ SLOPES = {
 
 @pytest.mark.filterwarnings("ignore:overflow encountered")
 @pytest.mark.parametrize(
-    ("name", "noise"), [*((name, 0.1) for name in SLOPES), ("linear", None), ("linear", "learn")]
+    ("name", "noise"),
+    [
+        *(pytest.param(name, 0.1, marks=() if name == "saddle" else IN_FULL) for name in SLOPES),
+        ("linear", None),
+        ("linear", "learn"),
+    ],
 )
 def test_an_f_without_a_minimum_is_said_to_have_none(name, noise, tmp_path):
     """The run ends, blames nothing else, and can be gone on with."""

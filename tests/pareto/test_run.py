@@ -103,6 +103,7 @@ def test_one_value_is_maximised_and_one_minimised():
     )
 
 
+@pytest.mark.tier("runs")
 def test_a_maximised_value_has_its_spread_made_small():
     got = phenes.front(
         lambda x: -saddle(x),
@@ -211,6 +212,7 @@ def test_a_second_value_that_is_sometimes_missing_is_a_failure():
     assert any("and before 2 number(s)" in each for each in got.errors_of_f)
 
 
+@pytest.mark.tier("runs")
 def test_designs_that_nobody_could_tell_apart_are_one():
     """All but one end of this front is one place: draws are better spent on fewer designs."""
 

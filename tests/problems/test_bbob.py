@@ -8,8 +8,8 @@ import pytest
 from phenes.problems import bbob
 
 FUNCTIONS = range(1, 25)
-DIMS = (2, 3, 5, 10, 20, 40)
 INSTANCES = range(1, 6)
+IN_FULL = pytest.mark.tier("lab")
 
 
 @jax.jit
@@ -33,10 +33,11 @@ def sample_points(problem, rng, count=15):
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
-def test_values_equal_those_of_cocoex(function):
+@pytest.mark.parametrize("dims", [(3, 20), pytest.param((2, 5, 10, 40), marks=IN_FULL)], ids=str)
+def test_values_equal_those_of_cocoex(function, dims):
     cocoex = pytest.importorskip("cocoex")
     suite = cocoex.Suite("bbob", "instances: 1-5", f"function_indices: {function}")
-    for dim in DIMS:
+    for dim in dims:
         for instance in INSTANCES:
             problem = bbob(function, dim, instance)
             official = suite.get_problem_by_function_dimension_instance(function, dim, instance)
@@ -62,7 +63,9 @@ def test_values_equal_those_of_cocoex_at_late_instances(function):
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
-@pytest.mark.parametrize("dim", [7, 65])  # neither is part of the official suite
+@pytest.mark.parametrize(
+    "dim", [7, pytest.param(65, marks=IN_FULL)]
+)  # neither is part of the official suite
 def test_optimum_has_the_optimal_value(function, dim):
     for instance in (1, 2, 1000):
         problem = bbob(function, dim, instance)

@@ -41,7 +41,10 @@ def test_errors_are_those_declared(problem):
     assert np.abs(error).max() < 5 * np.sqrt(2 / 4000)
 
 
-@pytest.mark.parametrize("name", FIGURES)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=pytest.mark.tier("lab") if n == "launch" else ()) for n in FIGURES],
+)
 def test_the_best_known_design_is_better_than_the_nominal_one(name):
     problem, draws = ENGINEERING[name], 2000 if name == "launch" else 20_000
     for theta, expected in zip((problem.nominal, problem.optimum), FIGURES[name], strict=True):

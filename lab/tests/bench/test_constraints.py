@@ -82,6 +82,7 @@ def test_a_rival_has_no_more_evaluations_than_it_may():
     assert takes_part("pycma-8", problem, 96)
 
 
+@pytest.mark.tier("lab")
 def test_all_in_small(tmp_path, monkeypatch):
     monkeypatch.setitem(PROBLEMS, "corner", corner((12,)))
     contenders = ("phenes", "pycma-8")

@@ -29,6 +29,7 @@ def only(cell: cells.Cell, name: str) -> cells.Cell:
     )
 
 
+@pytest.mark.tier("lab")
 def test_theory_agrees_with_measurement(rows):
     """Within 4 standard errors, wherever theory says anything (the key is fixed)."""
     checked = {row.estimator: row.agrees for row in rows if row.agrees is not None}

@@ -72,6 +72,7 @@ class TestVerdict:
         assert self.verdict("centre", fun=np.nan).diverged
 
 
+@pytest.mark.tier("lab")
 def test_a_few_from_end_to_end(inline):
     rows = fuzz.run(fuzz.FuzzSettings(problems=4, draws=500))
     assert [row.problem for row in rows] == [0, 1, 2, 3]

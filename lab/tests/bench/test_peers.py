@@ -100,6 +100,7 @@ def tiny(inline_module, tmp_path_factory):
     return path, calls
 
 
+@pytest.mark.tier("lab")
 @needs_peers
 class TestEndToEnd:
     def test_every_part_is_in_the_store(self, tiny):

@@ -64,6 +64,7 @@ def test_more_evaluations_must_not_be_worse():
     assert all(along == "budget" for _, _, along in found(values, **options))
 
 
+@pytest.mark.tier("lab")
 def test_from_settings_to_report(tmp_path):
     settings = RegimesSettings(("ellipsoid",), dims=(12, 14, 16), each=(5,), seeds=1)
     outcome = run(settings, tmp_path, processes=1)

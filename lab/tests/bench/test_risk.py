@@ -27,6 +27,7 @@ def test_a_rival_has_reached_a_regret_at_its_first_look_there():
     assert ratio("p", "r", 10, 1.0, curve)[4:] == (1.0, True)
 
 
+@pytest.mark.tier("lab")
 def test_all_in_small(tmp_path):
     settings = RiskSettings(
         problems=("ledge",), contenders=("phenes", "pycma-8"), budgets=(24,), most=512, seeds=1

@@ -6,8 +6,13 @@ from phenes_lab.plots import engineering
 
 from phenes.problems.engineering import COATING_SHARED, ENGINEERING
 
+DEAR = ("launch", "coating-shared")
 
-@pytest.mark.parametrize("name", ENGINEERING)
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=pytest.mark.tier("lab") if n in DEAR else ()) for n in ENGINEERING],
+)
 def test_pictures_show_the_designs_by_name(name):
     problem = ENGINEERING[name]
     designs = {"on paper": problem.nominal, "for builds": problem.optimum}

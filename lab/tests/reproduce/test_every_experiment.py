@@ -95,7 +95,7 @@ def ran(inline_module, tmp_path_factory):
 
 # compilers take from 10 to 30 seconds of each of these; what their parts compute, and the verdicts,
 # have tests of their own beside this file
-DEAR = {"bbob", "cartpole", "contexts"}
+DEAR = {"bbob", "cartpole", "contexts", "untuned"}
 NAMES = [pytest.param(n, marks=pytest.mark.tier("lab") if n in DEAR else ()) for n in CASES]
 
 

@@ -45,10 +45,10 @@ def fisher(head, out, actions, chance):
 @pytest.mark.parametrize("k", [2, 3, 5])
 def test_softmax_factor_is_a_root_of_the_fisher_information(k, key):
     head, out = Softmax(k), jax.random.normal(key, (k,))
-    L = head.factor(out)
-    np.testing.assert_allclose(
-        L @ L.T, fisher(head, out, jnp.arange(k), jax.nn.softmax(out)), atol=1e-12
-    )
+    L, information = once(
+        lambda out: (head.factor(out), fisher(head, out, jnp.arange(k), jax.nn.softmax(out)))
+    )(out)
+    np.testing.assert_allclose(np.asarray(L) @ np.asarray(L).T, information, atol=1e-12)
     assert L.shape == (k, 1 if k == 2 else k)
     assert int(head.mode(out)) == int(jnp.argmax(out))
 
@@ -57,13 +57,19 @@ def test_choices_have_the_fisher_information_of_each(key):
     """Over all combinations of three choices, one of which has no alternative."""
     head, out = Choices((2, 1, 3)), jax.random.normal(key, (6,))
     actions = jnp.asarray([(a, 0, c) for a in range(2) for c in range(3)])
-    chance = jnp.exp(jax.vmap(head.log_prob, in_axes=(None, 0))(out, actions))
-    assert float(chance.sum()) == pytest.approx(1)
-    L = head.factor(out)
-    np.testing.assert_allclose(L @ L.T, fisher(head, out, actions, chance), atol=1e-12)
-    np.testing.assert_array_equal(head.mode(out), actions[jnp.argmax(chance)])
-    drawn = jax.vmap(head.sample, in_axes=(0, None))(jax.random.split(key, 20_000), out)
-    share = np.mean(np.all(np.asarray(drawn)[:, None] == np.asarray(actions), axis=2), axis=0)
+
+    @once
+    def of(out):
+        chance = jnp.exp(jax.vmap(head.log_prob, in_axes=(None, 0))(out, actions))
+        L, keys = head.factor(out), jax.random.split(key, 20_000)
+        drawn = jax.vmap(head.sample, in_axes=(0, None))(keys, out)
+        return chance, L @ L.T, fisher(head, out, actions, chance), head.mode(out), drawn
+
+    chance, squared, information, mode, drawn = (np.asarray(part) for part in of(out))
+    assert chance.sum() == pytest.approx(1)
+    np.testing.assert_allclose(squared, information, atol=1e-12)
+    np.testing.assert_array_equal(mode, actions[np.argmax(chance)])
+    share = np.mean(np.all(drawn[:, None] == np.asarray(actions), axis=2), axis=0)
     se = np.sqrt(chance * (1 - chance) / 20_000)
     assert np.all(np.abs(share - chance) < 4 * se)
 
@@ -122,11 +128,17 @@ def test_a_smaller_constant_input(hidden, key):
         [np.arange(i * o + o) >= i * o for i, o in itertools.pairwise((4, *hidden, 2))]
     )
     obs, same = jnp.arange(4.0), jnp.where(is_bias, theta / 2, theta)
-    np.testing.assert_allclose(small.output(theta, obs), large.output(same, obs), rtol=1e-6)
-    L = jnp.eye(2)[None]
-    rows = small.features(theta, obs[None], L)
-    jacobian = jax.jacobian(small.output)(theta, obs)
-    np.testing.assert_allclose(rows.dot(rows), jacobian @ jacobian.T, rtol=1e-6)
+
+    @once
+    def of(theta):
+        rows = small.features(theta, obs[None], jnp.eye(2)[None])
+        jacobian = jax.jacobian(small.output)(theta, obs)
+        outputs = small.output(theta, obs), large.output(same, obs)
+        return *outputs, rows.dot(rows), jacobian @ jacobian.T
+
+    of_small, of_large, products, expected = of(theta)
+    np.testing.assert_allclose(of_small, of_large, rtol=1e-6)
+    np.testing.assert_allclose(products, expected, rtol=1e-6)
 
 
 @pytest.mark.parametrize("size", [-0.5, np.nan, "one", None])

@@ -84,7 +84,11 @@ def one_generation(env, settings, seed=0, **options):
 
 @pytest.mark.parametrize(
     ("env", "bonus"),
-    [("InvertedDoublePendulum-v5", 0.0), ("InvertedPendulum-v5", 0.0), ("Hopper-v5", 1.0)],
+    [
+        pytest.param("InvertedDoublePendulum-v5", 0.0, marks=pytest.mark.tier("rl")),
+        pytest.param("InvertedPendulum-v5", 0.0, marks=pytest.mark.tier("rl")),
+        ("Hopper-v5", 1.0),
+    ],
 )
 def test_the_bonus_of_environments(env, bonus):
     """To balance is the task; to hop is one, and Hopper pays 1 for being alive."""
@@ -92,6 +96,7 @@ def test_the_bonus_of_environments(env, bonus):
     np.testing.assert_allclose(found, bonus, atol=0.2)
 
 
+@pytest.mark.tier("rl")
 def test_where_steps_forward_are_paid_there_is_something_to_learn_from():
     """HalfCheetah with wild weights: everybody returns less than an idle one, and moves."""
     settings = dataclasses.replace(training.linear(), sigma=(1.0, 1.0))

@@ -55,6 +55,7 @@ def test_a_wrapper_of_the_single_environment_is_kept():
     assert single(SyncVectorEnv([by_id])) is by_id
 
 
+@pytest.mark.tier("rl")
 def test_evaluate_and_a_plain_loop_over_the_vector_agree_to_the_last_bit():
     """Trained on a vector; every part of it plays an episode with `predict`."""
     episodes, seed = 5, 7

@@ -141,6 +141,7 @@ def test_estimators_that_draw_or_differentiate_are_unbiased(dear, dirichlet_grad
     assert_within(estimate(dear[name].g), dirichlet_gradient)
 
 
+@pytest.mark.tier("rl")
 @pytest.mark.parametrize("name", [*GAUSSIAN, "information mix"])
 def test_gaussian_estimators_are_unbiased(gaussian, softmax_gradient, name):
     assert_within(estimate(gaussian[name].g), softmax_gradient)

@@ -134,7 +134,7 @@ REST = pytest.mark.tier("rl")
 @pytest.mark.parametrize(
     "make",
     [
-        pytest.param(make, id=name, marks=() if name in ("S free", "ES") else REST)
+        pytest.param(make, id=name, marks=() if name == "S free" else REST)
         for name, make in LEARNERS.items()
     ],
 )

@@ -87,6 +87,7 @@ def chain(length):
     return tabular.Table(rows, 0, limit=2 * length, name="chain")
 
 
+@pytest.mark.tier("rl")
 def test_hope_crosses_a_chain_that_chance_does_not():
     """A reward that one episode in 10^9 finds by chance: a walk of 30 steps to the right. The
     score alone has nothing to go by.

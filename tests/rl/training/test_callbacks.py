@@ -14,7 +14,7 @@ accumulator = pytest.importorskip(
 )
 
 
-@pytest.mark.parametrize("learn", [short, table])
+@pytest.mark.parametrize("learn", [pytest.param(short, marks=pytest.mark.tier("rl")), table])
 def test_a_plain_function_sees_the_training_and_ends_it(learn):
     seen = []
 

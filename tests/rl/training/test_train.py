@@ -191,7 +191,10 @@ def walk(**options):
     return worlds.Walk(**options)
 
 
-@pytest.mark.parametrize("given", ["instance", "function", "wrapped"])
+@pytest.mark.parametrize(
+    "given",
+    [*(pytest.param(n, marks=pytest.mark.tier("rl")) for n in ("instance", "function")), "wrapped"],
+)
 def test_an_environment_of_your_own(given, tmp_path):
     """As it is, wrapped, or by a function: as its id does."""
     limited = lambda **options: gymnasium.wrappers.TimeLimit(walk(**options), 20)  # noqa: E731
@@ -247,7 +250,7 @@ def test_a_table_in_a_wrapper_is_not_what_its_table_says():
     lake = gymnasium.make("FrozenLake-v1", desc=["SF", "FG"], is_slippery=False)
     env = gymnasium.wrappers.TransformReward(lake, lambda reward: -reward)
     assert not training.learns_table(env)
-    trained = phenes.rl.train(env, generations=2, popsize=4)
+    trained = phenes.rl.train(env, generations=2, popsize=4, hidden=(), target=None)
     assert trained.kind == "network"
     assert trained.curve.mean.max() <= 0
     with pytest.raises(ValueError, match="FrozenLake-v1 is in a wrapper of which its transition"):

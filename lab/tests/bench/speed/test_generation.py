@@ -103,6 +103,7 @@ def test_a_generation_costs_at_most_a_fifth_of_the_peers(module, name, rows):
     assert next(row for row in rows if row.name == name).ratio >= 5
 
 
+@pytest.mark.tier("lab")
 @pytest.mark.parametrize("q", [phenes.search.IsotropicGaussian, phenes.search.DiagonalGaussian])
 def test_memory_is_a_few_populations(q):
     """Temporaries of one generation at d = 100 000, in units of the N d float64 of a population."""
