@@ -73,6 +73,9 @@ class Settings:
     widen : bool
         Search wider as long as nobody does better than an idle policy, from which mirrored pairs
         begin.
+    together : bool
+        Search the weights of a linear policy as observations vary together, and its constant input
+        only where episodes end by themselves, see `phenes.rl.problems.together`.
     every : int
         Generations between two looks at the mean policy.
 
@@ -99,6 +102,7 @@ class Settings:
     bias: float = 1.0
     bonus: float | None = 0.0
     widen: bool = False
+    together: bool = False
     every: int = 5
 
     def __post_init__(self):
@@ -113,6 +117,8 @@ class Settings:
             _validate.number("bonus", self.bonus)
         if self.widen and not (self.mirrored and self.natural):
             raise ValueError("widen needs mirrored pairs and natural steps")
+        if self.together and not self.natural:
+            raise ValueError("together needs natural steps")
         if self.mirrored and self.popsize % 2:
             raise ValueError(f"popsize must be even for mirrored pairs, got {self.popsize}")
 
@@ -204,6 +210,7 @@ def linear() -> Settings:
         bias=CONSTANT,
         bonus=None,
         widen=True,
+        together=True,
         every=12,
     )
 
