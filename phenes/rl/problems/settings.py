@@ -24,7 +24,7 @@ from phenes.weightings import Weighting
 SHORT = 300  # steps of an episode up to which the noise of a sum of scores is bearable
 # of `linear`, in units of the spread and of ranks from -1/2 to 1/2
 RATE = 5.0
-# its constant input where episodes end by themselves, and those that vary have a spread of 1: with 0
+# its constant input where episodes end by themselves; those that vary have a spread of 1: with 0
 # four of five seeds of Hopper do not learn to stand, with 1 two of five of a double pendulum fall
 CONSTANT = 0.5
 
