@@ -7,7 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from phenes.rl import training
+from phenes.rl import rollouts, training
+from phenes.rl.problems.starts import begin
 from phenes.rl.problems.together import INDEPENDENT, Together
 from tests.rl.problems.test_idle import one_generation
 from tests.rl.training.small import as_optax_needs_it  # noqa: F401
@@ -99,3 +100,11 @@ def test_other_policies_are_searched_alike():
 def test_it_needs_natural_steps():
     with pytest.raises(ValueError, match="together needs natural steps"):
         training.Settings(training.linear().estimator, together=True)
+
+
+def test_weights_come_before_those_of_the_constant_in_theta():
+    """And an output's own are side by side: what `directions` takes theta to be."""
+    policy, _ = begin(jax.random.key(0), rollouts.spaces("HalfCheetah-v5"), training.linear(), None)
+    (layer,) = policy.unravel(jnp.arange(6.0 * 17 + 6)).layers
+    np.testing.assert_array_equal(layer.weight, jnp.arange(6.0 * 17).reshape(6, 17))
+    np.testing.assert_array_equal(layer.bias, 6 * 17 + jnp.arange(6.0))
