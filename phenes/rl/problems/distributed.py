@@ -242,7 +242,8 @@ def divided(step: GenerationStep, workers: Workers) -> tuple[GenerationStep, Gen
     """
     env = step.env
     # where returns are not what the learner sees, it has to see whole trajectories
-    whole = step.settings.bonus != 0 or step.settings.widen
+    s = step.settings
+    whole = s.bonus != 0 or s.widen or s.together
     if whole or not (isinstance(env, Processes) and splits(step.settings.estimator)):
         return step, step
     own = numbered_workers(workers)

@@ -31,6 +31,7 @@ from phenes.rl.policies.policy import Network
 from phenes.rl.problems import Advanced, scanned
 from phenes.rl.problems.idle import Idle, best_step, survival, widened
 from phenes.rl.problems.settings import Settings
+from phenes.rl.problems.together import MOST, Together
 from phenes.rl.rollouts.backends import Rollouts, Workers
 from phenes.rl.rollouts.layouts import Layout, from_described
 from phenes.rl.rollouts.spaces import (
@@ -59,6 +60,7 @@ class Carry(NamedTuple):
     state: State  # its estimator is a `Measured`
     policy: Policy  # with the scale of observations
     idle: Idle
+    together: Together | None = None  # which observations vary together, where that matters
 
     @property
     def estimator(self) -> ByTrajectory:
@@ -118,12 +120,27 @@ class GenerationStep(NamedTuple):
         # compiled loop than what it returns
         return jax.tree.map(
             lambda leaf: jnp.asarray(leaf, leaf.dtype) if eqx.is_array(leaf) else leaf,
-            Carry(state._replace(estimator=learner), policy, Idle.start(self.settings.bonus or 0)),
+            Carry(
+                state._replace(estimator=learner),
+                policy,
+                Idle.start(self.settings.bonus or 0),
+                self._together(policy),
+            ),
         )
+
+    def _together(self, policy: Policy) -> Together | None:
+        """What is known of observations, where directions of search follow them."""
+        linear = isinstance(policy.net, MLP) and len(policy.net.layers) == 1
+        size = self.env.spaces.obs_dim
+        return Together.start(size) if self.settings.together and linear and size <= MOST else None
 
     def ask(self, carry: Carry) -> Batch:
         """The population; the first pair of all is idle, where that is to be known."""
         batch = self.strategy(None).ask(self.key, carry.state)
+        if carry.together is not None:
+            # mean(w (theta - m)) is the natural gradient whatever the covariance of theta
+            xi = carry.together.directions(batch.xi, carry.policy.head.outputs)
+            batch = batch._replace(theta=jax.vmap(carry.state.q.push)(xi), xi=xi)
         if not self.settings.widen:
             return batch
         rows = jnp.arange(self.settings.popsize) % (self.settings.popsize // 2)
@@ -153,7 +170,10 @@ class GenerationStep(NamedTuple):
         if self.settings.widen:
             spread = self.settings.sigma[0] * idle.width
             state = state._replace(q=state.q.with_std(spread.astype(dtype)))
-        after = Carry(state, carry.policy.observe(sample.obs, sample.mask), idle)
+        together = carry.together
+        if together is not None:
+            together = together.update(sample.obs, sample.mask, sample.ended)
+        after = Carry(state, carry.policy.observe(sample.obs, sample.mask), idle, together)
         return after, report(_of_returns(info, f), jnp.sum(steps, dtype=jnp.int32), after.measured)
 
     def _known(self, carry: Carry, x: Trajectory) -> Idle:

@@ -100,7 +100,7 @@ def test_the_bonus_of_environments(env, bonus):
 def test_where_steps_forward_are_paid_there_is_something_to_learn_from():
     """HalfCheetah with wild weights: everybody returns less than an idle one, and moves."""
     settings = dataclasses.replace(training.linear(), sigma=(1.0, 1.0))
-    carry, f = one_generation("HalfCheetah-v5", settings, 1, max_episode_steps=100)
+    carry, f = one_generation("HalfCheetah-v5", settings, 3, max_episode_steps=100)
     assert np.sum(np.asarray(f) >= f[0]) == 2  # the idle pair
     assert carry.idle.width == 1
     assert np.any(np.asarray(carry.state.q.mean) != 0)
