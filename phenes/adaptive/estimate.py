@@ -25,6 +25,11 @@ def horizon(dim: int) -> float:
     return tuning.FARTHEST**2 * dim
 
 
+def drawn(dim: int) -> float:
+    """Squared distance within which samples are such as the present search could have drawn."""
+    return dim + tuning.DRAWN_SIGMAS * float(np.sqrt(2 * dim))
+
+
 def model_of(state: State, newest: int, crossed: bool = True) -> Fit | None:
     """Model of the newest samples near the mean, if there are enough."""
     z, f = rows(state, newest, horizon(state.coords.dim))
@@ -39,7 +44,7 @@ def rich_model_of(state: State, newest: int) -> tuple[Fit | None, np.ndarray, np
     d = state.coords.dim
     z, f = rows(state, newest, np.inf)
     squared = np.sum(z**2, axis=1)
-    near = squared < d + tuning.DRAWN_SIGMAS * np.sqrt(2 * d)
+    near = squared < drawn(d)
     if not dear(d):
         plain = fit(z[near], f[near], axes=state.marginal.straight)
         return (None if plain is None else enrich(z[near], f[near], plain)), z, f

@@ -189,6 +189,19 @@ MOST_RESHAPED = 10
 SHRINK_PER_UNEXPLAINED = 10
 MOST_SHRUNK = 0.1
 
+# --- the trend ---
+
+# Draws, for each feature, of the first restart that begins with the trend; twice as many for each
+# after it. [bench]
+TREND_ROWS_PER_FEATURE = 10
+# Variances shrink to this along curvatures that are so many times what errors make. [bench]
+TREND_SHRINK = 0.5
+TREND_CLEAR = 2
+# The search that goes on is not narrower than this share of the width. [guard]
+TREND_NARROWEST = 0.01
+# Width of the search for the trend over the user's. [bench]
+TREND_WIDTH = 1.0
+
 # --- pursuit ---
 
 # Longest coordinate of an early step, with a full model that is not the first, beyond which the
