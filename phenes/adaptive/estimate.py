@@ -36,6 +36,16 @@ def model_of(state: State, newest: int, crossed: bool = True) -> Fit | None:
     return fit(z, f, crossed, state.marginal.straight)
 
 
+def explained(state: State) -> float:
+    """Share of the variance of f around the mean that a quadratic explains; NaN if none is known.
+
+    Of the samples that the present search could have drawn. Far from 1, f is rugged there.
+    """
+    z, f = rows(state, state.archive.count, drawn(state.coords.dim))
+    model = fit(z, f, axes=state.marginal.straight)
+    return np.nan if model is None else model.r2
+
+
 def rich_model_of(state: State, newest: int) -> tuple[Fit | None, np.ndarray, np.ndarray]:
     """Model for the refinement, and the whitened rows and values that it was made of.
 

@@ -9,8 +9,9 @@ import numpy as np
 from phenes.adaptive import comparison, tuning
 from phenes.adaptive.coordinates import Coordinates, make_coordinates
 from phenes.adaptive.descent import Descent, Start
+from phenes.adaptive.estimate import explained
 from phenes.adaptive.events import Events
-from phenes.adaptive.restarts import Kind, Schedule, default_popsize
+from phenes.adaptive.restarts import Answer, Kind, Schedule, default_popsize
 
 BEGINS = {
     Kind.TREND: "restart: by the trend around the answer",
@@ -411,7 +412,8 @@ class Adaptive:
         if "restarts" in self._without or not state.phase.over or self._schedule.refine(state):
             return
         known = self._incumbent.policies.value_noise.known
-        start = self._schedule.challenge(self.coords, self.x0, self.mean, known, self.rng)
+        answer = Answer(self.mean, explained(state), known)
+        start = self._schedule.challenge(self.coords, self.x0, answer, self.rng)
         self._events.add(BEGINS[self._schedule.spending.kind])
         self._challenger = self._descent(start)
 

@@ -90,6 +90,15 @@ class Verdicts:
         return (same + tuning.PRIOR_SAME) / (same + self.elsewhere + prior)
 
 
+@dataclass(frozen=True)
+class Answer:
+    """What is known of the best descent."""
+
+    theta: np.ndarray
+    explained: float  # share of the variance of f around it that a quadratic explains
+    value_noise: float = 0.0  # standard deviation, if noise of f was detected
+
+
 @dataclass
 class Schedule:
     """Shares of the budget between refining the answer and challenging it (BIPOP)."""
@@ -126,13 +135,13 @@ class Schedule:
         self,
         coords: Coordinates,
         x0: np.ndarray,
-        answer: np.ndarray,
-        value_noise: float,
+        answer: Answer,
         rng: np.random.Generator,
     ) -> Start:
-        """Where the next challenger starts. answer: theta of the incumbent."""
+        """Where the next challenger starts."""
         self.started += 1
-        trends = self.trends and not dear(coords.dim)
+        rugged = answer.explained < tuning.GOOD_R2
+        trends = self.trends and rugged and not dear(coords.dim)
         kind = self.spending.next([kind for kind in Kind if trends or kind is not Kind.TREND])
         popsize, width, trend = self.small, tuning.TREND_WIDTH, 0
         if kind is Kind.TREND:
@@ -147,8 +156,9 @@ class Schedule:
         else:
             # also narrow ones: a wide search falls into the same basin again
             width = tuning.SMALL_WIDTH * 10 ** (-tuning.SMALL_POWERS * rng.random())
-        theta = answer if kind is Kind.TREND else _elsewhere(coords, x0, rng)
-        return Start(theta + coords.bias, width, popsize, value_noise, trend, "restart: ")
+        theta = answer.theta if kind is Kind.TREND else _elsewhere(coords, x0, rng)
+        known = answer.value_noise
+        return Start(theta + coords.bias, width, popsize, known, trend, "restart: ")
 
 
 def _elsewhere(coords: Coordinates, x0: np.ndarray, rng: np.random.Generator) -> np.ndarray:

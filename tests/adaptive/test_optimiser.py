@@ -123,10 +123,6 @@ def test_the_population_is_that_of_the_descent_under_way():
     while search.phase != "restart 1: search":
         play(search, sphere, np.full(2, 0.01), search.evaluations + 1)
         assert search.evaluations < 4000
-    assert search.popsize == len(search.ask()) == 6
-    while search.phase != "restart 2: search":
-        play(search, sphere, np.full(2, 0.01), search.evaluations + 1)
-        assert search.evaluations < 8000
     assert search.popsize == len(search.ask()) == round(tuning.LARGE_FACTOR * 6)
 
 
@@ -134,8 +130,18 @@ def test_reasons_tell_a_descent_from_restarts():
     events = run(sphere, np.ones(2), 0.5, np.full(2, 0.01), 4000).take_events()
     reasons = list(events)
     assert reasons[0] in (floor.AT_FLOOR, floor.NEAR)
-    assert reasons[1:3] == [refinement.RESOLVED, optimiser.BEGINS[Kind.TREND]]
+    assert reasons[1:3] == [refinement.RESOLVED, optimiser.BEGINS[Kind.LARGE]]
     assert any(text.startswith("restart: ") for text in reasons[3:])
+
+
+def test_where_f_is_rugged_the_trend_is_looked_for_first():
+    events = run(wavy, np.ones(2), 0.5, np.full(2, 0.01), 4000).take_events()
+    restarts = [reason for reason in events if reason in optimiser.BEGINS.values()]
+    assert restarts[0] == optimiser.BEGINS[Kind.TREND]
+
+
+def wavy(x):
+    return sphere(x) + np.sum(np.cos(50 * x), axis=1)
 
 
 def test_the_evidence_may_send_it_elsewhere():

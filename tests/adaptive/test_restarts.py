@@ -6,14 +6,14 @@ import pytest
 from phenes.adaptive import tuning
 from phenes.adaptive.descent import capacity
 from phenes.adaptive.phases import Phase
-from phenes.adaptive.restarts import Kind, Schedule, Verdicts, default_popsize
+from phenes.adaptive.restarts import Answer, Kind, Schedule, Verdicts, default_popsize
 from tests.adaptive.problems import coordinates, descent
 
 
-def challenge(schedule, coords=None, seed=0):
+def challenge(schedule, coords=None, seed=0, explained=0.5):
     coords = coordinates(np.ones(3)) if coords is None else coords
-    x0, answer = np.zeros(coords.dim), np.full(coords.dim, 0.3)
-    return schedule.challenge(coords, x0, answer, 0.0, np.random.default_rng(seed))
+    answer = Answer(np.full(coords.dim, 0.3), explained)
+    return schedule.challenge(coords, np.zeros(coords.dim), answer, np.random.default_rng(seed))
 
 
 def test_the_default_population_is_the_tutorials():
@@ -60,6 +60,11 @@ def test_trends_are_not_looked_for_in_many_dimensions_nor_if_switched_off():
     assert challenge(Schedule(10), coordinates(np.ones(27))).trend == 0
     assert challenge(Schedule(10, trends=False)).trend == 0
     assert challenge(Schedule(10), coordinates(np.ones(26))).trend > 0
+
+
+@pytest.mark.parametrize("explained", [0.95, np.nan])
+def test_trends_are_not_looked_for_where_a_quadratic_explains_f(explained):
+    assert challenge(Schedule(10), explained=explained).trend == 0
 
 
 def test_a_trend_that_leads_back_says_nothing_of_other_places():
