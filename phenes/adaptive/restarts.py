@@ -131,6 +131,11 @@ class Schedule:
         spent = self.spending.total
         return (1 - share) * (incumbent.evaluations - self.refined) < share * spent
 
+    def _trends(self, coords: Coordinates, answer: Answer) -> bool:
+        """Whether f is rugged around the answer, at the scale of the noise of the inputs."""
+        rugged = coords.noisy and answer.explained < tuning.GOOD_R2
+        return self.trends and rugged and not dear(coords.dim)
+
     def challenge(
         self,
         coords: Coordinates,
@@ -140,8 +145,7 @@ class Schedule:
     ) -> Start:
         """Where the next challenger starts."""
         self.started += 1
-        rugged = answer.explained < tuning.GOOD_R2
-        trends = self.trends and rugged and not dear(coords.dim)
+        trends = self._trends(coords, answer)
         kind = self.spending.next([kind for kind in Kind if trends or kind is not Kind.TREND])
         popsize, width, trend = self.small, tuning.TREND_WIDTH, 0
         if kind is Kind.TREND:

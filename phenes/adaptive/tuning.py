@@ -334,7 +334,7 @@ POPULATION_PER_LOG = 3
 # The first large population over the small one, and the width of its start over the user's.
 # [bench]
 LARGE_FACTOR = 3.3
-LARGE_WIDTH = 3.0
+LARGE_WIDTH = 1.0
 # Largest population of a restart, unless this times the user's own is more. [guard]
 LARGEST_POPULATION = 20_000
 LARGEST_OVER_SMALL = 4

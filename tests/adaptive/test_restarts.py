@@ -56,9 +56,10 @@ def test_a_trend_is_looked_for_at_the_answer_with_twice_as_many_draws_each_time(
     assert challenge(schedule, coords).trend == 2 * first.trend
 
 
-def test_trends_are_not_looked_for_in_many_dimensions_nor_if_switched_off():
+def test_trends_are_not_looked_for_in_many_dimensions_without_noise_nor_if_switched_off():
     assert challenge(Schedule(10), coordinates(np.ones(27))).trend == 0
     assert challenge(Schedule(10, trends=False)).trend == 0
+    assert challenge(Schedule(10), coordinates(np.zeros(26))).trend == 0  # no noise
     assert challenge(Schedule(10), coordinates(np.ones(26))).trend > 0
 
 
