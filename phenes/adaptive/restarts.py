@@ -149,7 +149,8 @@ class Schedule:
         kind = self.spending.next([kind for kind in Kind if trends or kind is not Kind.TREND])
         popsize, width, trend = self.small, tuning.TREND_WIDTH, 0
         if kind is Kind.TREND:
-            trend = tuning.TREND_ROWS_PER_FEATURE * features_of(coords.dim) * 2**self.trend
+            each = tuning.TREND_ROWS_PER_FEATURE * 2**self.trend
+            trend = min(each, tuning.MOST_TREND_ROWS_PER_FEATURE) * features_of(coords.dim)
             self.trend += 1
         elif kind is Kind.LARGE:
             # large populations double, up to a limit that bounds memory

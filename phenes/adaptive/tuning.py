@@ -192,8 +192,9 @@ MOST_SHRUNK = 0.1
 # --- the trend ---
 
 # Draws, for each feature, of the first restart that begins with the trend; twice as many for each
-# after it. [bench]
+# after it, but no more than this: models of all of them cost time. [bench; guard]
 TREND_ROWS_PER_FEATURE = 10
+MOST_TREND_ROWS_PER_FEATURE = 40
 # Variances shrink to this along curvatures that are so many times what errors make. [bench]
 TREND_SHRINK = 0.5
 TREND_CLEAR = 2

@@ -54,6 +54,7 @@ def test_a_trend_is_looked_for_at_the_answer_with_twice_as_many_draws_each_time(
     np.testing.assert_allclose(first.mean, 0.4)
     schedule.spending.spent = {Kind.TREND: 0, Kind.LARGE: 1, Kind.SMALL: 1}
     assert challenge(schedule, coords).trend == 2 * first.trend
+    assert [challenge(schedule, coords).trend for _ in range(3)] == [4 * first.trend] * 3
 
 
 def test_trends_are_not_looked_for_in_many_dimensions_without_noise_nor_if_switched_off():
