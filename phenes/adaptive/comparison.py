@@ -28,10 +28,15 @@ def decided(challenger: Descent, incumbent: Descent) -> bool:
 
 
 def better(challenger: Descent, incumbent: Descent) -> bool:
-    """Whether the challenger's value is lower by more than one joint standard error."""
+    """Whether the challenger's value is lower by more than one joint standard error.
+
+    A mean is not below all that it is a mean of: what is claimed below the best value that was seen
+    is extrapolated, by a model far from its samples.
+    """
     new = challenger.state.claim.value
     old = incumbent.state.claim.value
-    if not np.isfinite(new):
+    best = challenger.state.archive.best()
+    if not np.isfinite(new) or (best is not None and new < best[1] - challenger.state.claim.error):
         return False
     if not np.isfinite(old):
         return True

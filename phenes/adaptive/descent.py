@@ -44,6 +44,7 @@ class Start:
     width: float
     popsize: int
     value_noise: float = 0.0  # standard deviation, if an earlier descent detected noise of f
+    trend: int = 0  # draws by which the trend of f is looked for before the search
     label: str = ""  # prefix of the events of this descent
 
 
@@ -63,10 +64,10 @@ class Descent:
             coords,
             law(coords, coords.to_y(start.mean), cov),
             cma.no_paths(dim),
-            Archive(dim, capacity(coords, start.popsize)),
+            Archive(dim, max(capacity(coords, start.popsize), start.trend)),
             start.popsize,
         )
-        self.policies = make_policies(without, first_model(dim), start.value_noise)
+        self.policies = make_policies(without, first_model(dim), start.value_noise, start.trend)
         self._label = start.label
         self._events = events if events is not None else Events()
         self._x = np.empty((0, dim))
@@ -109,6 +110,10 @@ class Descent:
         if self.policies.pursuit.active:
             state.generation += 1
             self._apply(self.policies.pursuit.decide(state, x, f))
+            return
+        if self.policies.trend.active:
+            state.generation += 1
+            self._apply(self.policies.trend.decide(state))
             return
         if state.phase.refines:
             if state.evaluations >= self.policies.refinement.due:
@@ -326,6 +331,7 @@ class Descent:
         self._drop_generation()
         policies.reversal.forget()
         policies.pursuit.stop()
+        policies.trend.stop()
         policies.screening.forget()
         policies.screening.mirroring.forget()
         policies.floor.forget()

@@ -25,10 +25,25 @@ def horizon(dim: int) -> float:
     return tuning.FARTHEST**2 * dim
 
 
+def drawn(dim: int) -> float:
+    """Squared distance within which samples are such as the present search could have drawn."""
+    return dim + tuning.DRAWN_SIGMAS * float(np.sqrt(2 * dim))
+
+
 def model_of(state: State, newest: int, crossed: bool = True) -> Fit | None:
     """Model of the newest samples near the mean, if there are enough."""
     z, f = rows(state, newest, horizon(state.coords.dim))
     return fit(z, f, crossed, state.marginal.straight)
+
+
+def explained(state: State) -> float:
+    """Share of the variance of f around the mean that a quadratic explains; NaN if none is known.
+
+    Of the samples that the present search could have drawn. Far from 1, f is rugged there.
+    """
+    z, f = rows(state, state.archive.count, drawn(state.coords.dim))
+    model = fit(z, f, axes=state.marginal.straight)
+    return np.nan if model is None else model.r2
 
 
 def rich_model_of(state: State, newest: int) -> tuple[Fit | None, np.ndarray, np.ndarray]:
@@ -39,7 +54,7 @@ def rich_model_of(state: State, newest: int) -> tuple[Fit | None, np.ndarray, np
     d = state.coords.dim
     z, f = rows(state, newest, np.inf)
     squared = np.sum(z**2, axis=1)
-    near = squared < d + tuning.DRAWN_SIGMAS * np.sqrt(2 * d)
+    near = squared < drawn(d)
     if not dear(d):
         plain = fit(z[near], f[near], axes=state.marginal.straight)
         return (None if plain is None else enrich(z[near], f[near], plain)), z, f

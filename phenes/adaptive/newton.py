@@ -152,6 +152,26 @@ def _shape(fit: Fit, excess: np.ndarray, resolved: np.ndarray, near: bool) -> np
     return np.clip(level / fit.h[resolved], 1 / most, most) * shrink
 
 
+def wide(fit: Fit, confine: Confine, last: bool) -> Advice:
+    """A step on a trend: at most one standard deviation, narrower where the minimum is known.
+
+    It is known along axes of clear curvature. `last`: the search becomes as narrow as the error of
+    the minimum, for which curvature that is not clear counts as what errors make.
+    """
+    edge = edge_of(fit)
+    curvature = _floored(fit, edge)
+    full, blocked = confine(fit.g, curvature)
+    errors = fit.blur / curvature
+    longest = tuning.FINAL_LONGEST
+    move = _shortened(full, longest) if blocked else np.clip(full, -longest, longest)
+    if last:
+        factors = np.clip(errors, tuning.TREND_NARROWEST, 1.0) ** 2
+    else:
+        known = (fit.h > tuning.TREND_CLEAR * edge) & (np.abs(full) < 1)
+        factors = np.where(known, tuning.TREND_SHRINK, 1.0)
+    return Advice(move, factors, float(np.abs(full).max()), _signal(fit, curvature, full))
+
+
 def final(fit: Fit, noise_free: bool, confine: Confine) -> Advice:
     """A step at the noise floor: at most one standard deviation, two with a good model.
 

@@ -9,11 +9,15 @@ import numpy as np
 from phenes.adaptive import comparison, tuning
 from phenes.adaptive.coordinates import Coordinates, make_coordinates
 from phenes.adaptive.descent import Descent, Start
+from phenes.adaptive.estimate import explained
 from phenes.adaptive.events import Events
-from phenes.adaptive.restarts import Schedule, default_popsize
+from phenes.adaptive.restarts import Answer, Kind, Schedule, default_popsize
 
-LARGE = "restart: a large population from elsewhere"
-SMALL = "restart: a small one from elsewhere"
+BEGINS = {
+    Kind.TREND: "restart: by the trend around the answer",
+    Kind.LARGE: "restart: a large population from elsewhere",
+    Kind.SMALL: "restart: a small one from elsewhere",
+}
 SAME_PLACE = "restart: ended at the same place"
 BETTER = "restart: better, and the answer from now on"
 ENDED = "restart: ended elsewhere"
@@ -96,7 +100,8 @@ class Adaptive:
         self._without = without
         self._merit = merit
         self._events = Events()
-        self._schedule = Schedule(default_popsize(dim) if popsize is None else popsize)
+        small = default_popsize(dim) if popsize is None else popsize
+        self._schedule = Schedule(small, "trend" not in without)
         self._incumbent = self._descent(Start(self.x0 + bias, 1.0, self._schedule.small))
         self._challenger: Descent | None = None
 
@@ -258,7 +263,7 @@ class Adaptive:
         if width is None:
             self._events.add(ELSEWHERE)
         known = self._incumbent.policies.value_noise.known
-        self._schedule = Schedule(self._schedule.small)
+        self._schedule = Schedule(self._schedule.small, self._schedule.trends)
         self._challenger = None
         start = theta + self.coords.bias
         width = tuning.ELSEWHERE_WIDTH if width is None else width
@@ -407,8 +412,9 @@ class Adaptive:
         if "restarts" in self._without or not state.phase.over or self._schedule.refine(state):
             return
         known = self._incumbent.policies.value_noise.known
-        start = self._schedule.challenge(self.coords, self.x0, known, self.rng)
-        self._events.add(LARGE if self._schedule.spending.is_large else SMALL)
+        answer = Answer(self.mean, explained(state), known)
+        start = self._schedule.challenge(self.coords, self.x0, answer, self.rng)
+        self._events.add(BEGINS[self._schedule.spending.kind])
         self._challenger = self._descent(start)
 
     def _replace(self, challenger: Descent) -> None:

@@ -1,13 +1,16 @@
 """The schedule of restarts: when, where, with how many, and how the budget is shared."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 
 import numpy as np
 
 from phenes.adaptive import tuning
 from phenes.adaptive.coordinates import Coordinates
 from phenes.adaptive.descent import Start
+from phenes.adaptive.model.features import dear, features_of
 from phenes.adaptive.state import State
 
 
@@ -16,29 +19,40 @@ def default_popsize(dim: int) -> int:
     return tuning.POPULATION_BASE + int(tuning.POPULATION_PER_LOG * math.log(dim))
 
 
+class Kind(Enum):
+    """How a restart looks for another basin; of those that spent the same the first is next."""
+
+    TREND = "trend"  # at the answer, by the trend of f around it
+    LARGE = "large"  # elsewhere, with a large population
+    SMALL = "small"  # elsewhere, with a small one
+
+
+def _nothing() -> dict[Kind, int]:
+    return dict.fromkeys(Kind, 0)
+
+
 @dataclass
 class Spending:
-    """Evaluations of small and of large restarts."""
+    """Evaluations of restarts of each kind."""
 
-    small: int = 0
-    large: int = 0
-    is_large: bool = False  # whether the current challenger is a large one
+    spent: dict[Kind, int] = field(default_factory=_nothing)
+    kind: Kind = Kind.SMALL  # of the current challenger
     counted: int = 0  # evaluations of the current challenger in the sums above
+
+    @property
+    def total(self) -> int:
+        return sum(self.spent.values())
 
     def count(self, evaluations: int) -> None:
         """Adds what the challenger has used since the last call."""
-        new = evaluations - self.counted
+        self.spent[self.kind] += evaluations - self.counted
         self.counted = evaluations
-        if self.is_large:
-            self.large += new
-        else:
-            self.small += new
 
-    def next(self) -> bool:
-        """A new challenger: a large one if large ones have had less of the budget."""
+    def next(self, kinds: Sequence[Kind]) -> Kind:
+        """The kind of a new challenger: the one that has had the least of the budget."""
         self.counted = 0
-        self.is_large = self.large <= self.small
-        return self.is_large
+        self.kind = min(kinds, key=lambda kind: self.spent[kind])
+        return self.kind
 
 
 @dataclass
@@ -76,20 +90,35 @@ class Verdicts:
         return (same + tuning.PRIOR_SAME) / (same + self.elsewhere + prior)
 
 
+@dataclass(frozen=True)
+class Answer:
+    """What is known of the best descent."""
+
+    theta: np.ndarray
+    explained: float  # share of the variance of f around it that a quadratic explains
+    value_noise: float = 0.0  # standard deviation, if noise of f was detected
+
+
 @dataclass
 class Schedule:
     """Shares of the budget between refining the answer and challenging it (BIPOP)."""
 
     small: int  # population of the first descent and of small restarts
-    large: int = 0  # large restarts so far
+    trends: bool = True  # may restarts look for a trend?
+    trend: int = 0  # restarts by a trend so far ...
+    large: int = 0  # ... and large ones
     started: int = 0
     refined: int = -1  # evaluations of the incumbent when it was over; -1: not yet
     spending: Spending = field(default_factory=Spending)
     verdicts: Verdicts = field(default_factory=Verdicts)
 
     def judged(self, better: bool, same: bool) -> None:
-        """Records how a challenger ended."""
-        self.verdicts.add(better, same)
+        """Records how a challenger ended.
+
+        By the trend around the answer back to the answer: that says nothing of other places.
+        """
+        if not (same and self.spending.kind is Kind.TREND):
+            self.verdicts.add(better, same)
         self.refined = -1 if better else self.refined
 
     def refine(self, incumbent: State) -> bool:
@@ -99,19 +128,31 @@ class Schedule:
         if not incumbent.phase.refines:
             return False
         share = self.verdicts.share
-        spent = self.spending.small + self.spending.large
+        spent = self.spending.total
         return (1 - share) * (incumbent.evaluations - self.refined) < share * spent
+
+    def _trends(self, coords: Coordinates, answer: Answer) -> bool:
+        """Whether f is rugged around the answer, at the scale of the noise of the inputs."""
+        rugged = coords.noisy and answer.explained < tuning.GOOD_R2
+        return self.trends and rugged and not dear(coords.dim)
 
     def challenge(
         self,
         coords: Coordinates,
         x0: np.ndarray,
-        value_noise: float,
+        answer: Answer,
         rng: np.random.Generator,
     ) -> Start:
         """Where the next challenger starts."""
         self.started += 1
-        if self.spending.next():
+        trends = self._trends(coords, answer)
+        kind = self.spending.next([kind for kind in Kind if trends or kind is not Kind.TREND])
+        popsize, width, trend = self.small, tuning.TREND_WIDTH, 0
+        if kind is Kind.TREND:
+            each = tuning.TREND_ROWS_PER_FEATURE * 2**self.trend
+            trend = min(each, tuning.MOST_TREND_ROWS_PER_FEATURE) * features_of(coords.dim)
+            self.trend += 1
+        elif kind is Kind.LARGE:
             # large populations double, up to a limit that bounds memory
             most = max(tuning.LARGEST_POPULATION, tuning.LARGEST_OVER_SMALL * self.small)
             popsize = min(round(tuning.LARGE_FACTOR * self.small) * 2**self.large, most)
@@ -119,10 +160,10 @@ class Schedule:
             self.large += 1
         else:
             # also narrow ones: a wide search falls into the same basin again
-            popsize = self.small
             width = tuning.SMALL_WIDTH * 10 ** (-tuning.SMALL_POWERS * rng.random())
-        theta = _elsewhere(coords, x0, rng)
-        return Start(theta + coords.bias, width, popsize, value_noise, "restart: ")
+        theta = answer.theta if kind is Kind.TREND else _elsewhere(coords, x0, rng)
+        known = answer.value_noise
+        return Start(theta + coords.bias, width, popsize, known, trend, "restart: ")
 
 
 def _elsewhere(coords: Coordinates, x0: np.ndarray, rng: np.random.Generator) -> np.ndarray:

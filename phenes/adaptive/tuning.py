@@ -189,6 +189,20 @@ MOST_RESHAPED = 10
 SHRINK_PER_UNEXPLAINED = 10
 MOST_SHRUNK = 0.1
 
+# --- the trend ---
+
+# Draws, for each feature, of the first restart that begins with the trend; twice as many for each
+# after it, but no more than this: models of all of them cost time. [bench; guard]
+TREND_ROWS_PER_FEATURE = 10
+MOST_TREND_ROWS_PER_FEATURE = 40
+# Variances shrink to this along curvatures that are so many times what errors make. [bench]
+TREND_SHRINK = 0.5
+TREND_CLEAR = 2
+# The search that goes on is not narrower than this share of the width. [guard]
+TREND_NARROWEST = 0.01
+# Width of the search for the trend over the user's. [bench]
+TREND_WIDTH = 1.0
+
 # --- pursuit ---
 
 # Longest coordinate of an early step, with a full model that is not the first, beyond which the
@@ -321,7 +335,7 @@ POPULATION_PER_LOG = 3
 # The first large population over the small one, and the width of its start over the user's.
 # [bench]
 LARGE_FACTOR = 3.3
-LARGE_WIDTH = 3.0
+LARGE_WIDTH = 1.0
 # Largest population of a restart, unless this times the user's own is more. [guard]
 LARGEST_POPULATION = 20_000
 LARGEST_OVER_SMALL = 4

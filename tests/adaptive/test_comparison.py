@@ -30,6 +30,13 @@ def test_a_value_beats_none_and_none_beats_nothing():
     assert not better(nothing, nothing)
 
 
+@pytest.mark.parametrize(("value", "error", "wins"), [(0.4, 0.1, True), (0.2, 0.1, False)])
+def test_a_claim_below_the_best_value_that_was_seen_is_no_evidence(value, error, wins):
+    one = at(value, error)
+    one.state.archive.add(np.zeros((2, 2)), np.array([0.4, 3.0]))
+    assert better(one, at(1.0)) == wins
+
+
 @pytest.mark.parametrize(
     ("value", "mean", "same"),
     [

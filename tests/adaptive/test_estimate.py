@@ -119,3 +119,11 @@ def test_on_the_way_a_model_serves_for_half_as_many_rows_as_it_has_features():
     assert claim.value == pytest.approx(4 * (0.25 + 0.04), rel=1e-4)
     state.evaluations += 1
     assert estimate.anchored(state, anchor)[1] is not anchor
+
+
+def test_a_quadratic_explains_a_bowl_and_not_a_rugged_function():
+    rng = np.random.default_rng(0)
+    rugged = lambda x: sphere(x) + 5 * np.sum(np.cos(30 * x), axis=1)  # noqa: E731
+    assert estimate.explained(fed(descent(np.full(3, 0.01)), 200, sphere, rng).state) > 0.999
+    assert estimate.explained(fed(descent(np.full(3, 0.01)), 200, rugged, rng).state) < 0.5
+    assert np.isnan(estimate.explained(fed(descent(np.full(3, 0.01)), 5, sphere, rng).state))

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from phenes.adaptive import Adaptive, optimiser
+from phenes.adaptive import Adaptive, optimiser, tuning
 from phenes.adaptive.phases import Claim, Phase
 from phenes.adaptive.policies import floor, refinement
+from phenes.adaptive.restarts import Kind
 from tests.adaptive.problems import ellipsoid, nearly_sphere, play, run, sphere
 
 
@@ -122,15 +123,25 @@ def test_the_population_is_that_of_the_descent_under_way():
     while search.phase != "restart 1: search":
         play(search, sphere, np.full(2, 0.01), search.evaluations + 1)
         assert search.evaluations < 4000
-    assert search.popsize == len(search.ask()) == round(3.3 * 6)
+    assert search.popsize == len(search.ask()) == round(tuning.LARGE_FACTOR * 6)
 
 
 def test_reasons_tell_a_descent_from_restarts():
     events = run(sphere, np.ones(2), 0.5, np.full(2, 0.01), 4000).take_events()
     reasons = list(events)
     assert reasons[0] in (floor.AT_FLOOR, floor.NEAR)
-    assert reasons[1:3] == [refinement.RESOLVED, optimiser.LARGE]
+    assert reasons[1:3] == [refinement.RESOLVED, optimiser.BEGINS[Kind.LARGE]]
     assert any(text.startswith("restart: ") for text in reasons[3:])
+
+
+def test_where_f_is_rugged_the_trend_is_looked_for_first():
+    events = run(wavy, np.ones(2), 0.5, np.full(2, 0.01), 4000).take_events()
+    restarts = [reason for reason in events if reason in optimiser.BEGINS.values()]
+    assert restarts[0] == optimiser.BEGINS[Kind.TREND]
+
+
+def wavy(x):
+    return sphere(x) + np.sum(np.cos(50 * x), axis=1)
 
 
 def test_the_evidence_may_send_it_elsewhere():

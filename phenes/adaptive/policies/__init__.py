@@ -17,6 +17,7 @@ from phenes.adaptive.policies.refinement import Refinement
 from phenes.adaptive.policies.reversal import Reversal
 from phenes.adaptive.policies.screening import Screening
 from phenes.adaptive.policies.stagnation import Stagnation
+from phenes.adaptive.policies.trend import Trend
 from phenes.adaptive.policies.value_noise import ValueNoise
 
 # What `Adaptive(..., without=...)` takes, and what is done instead.
@@ -28,6 +29,7 @@ SWITCHES = {
     "reversal": "no Newton step is taken back",
     "early_newton": "only ranks move the mean on the way",
     "pursuit": "without noise, models are followed once for many evaluations, as with it",
+    "trend": "no restart looks for a trend",
     "value_noise": "noise of the values is not looked for",
     "stagnation": "a search goes on however long it has not improved",
     "refinement": "ranks move the mean to the end; value noise is not looked for either",
@@ -40,6 +42,7 @@ class Policies:
     """The policies of one descent, in the order in which they are asked."""
 
     screening: Screening
+    trend: Trend
     failures: Failures
     plateau: Plateau
     reversal: Reversal
@@ -51,11 +54,13 @@ class Policies:
     refinement: Refinement
 
 
-def make_policies(without: frozenset[str], due: int = 0, value_noise: float = 0.0) -> Policies:
+def make_policies(
+    without: frozenset[str], due: int = 0, value_noise: float = 0.0, trend: int = 0
+) -> Policies:
     """Makes all policies; those named in `without` decide nothing.
 
     due: evaluations at which the first model is fitted. value_noise: standard deviation of f at one
-    x, if an earlier descent found it.
+    x, if an earlier descent found it. trend: draws by which a trend is looked for first.
     """
     unknown = sorted(without - set(SWITCHES))
     if unknown:
@@ -63,6 +68,7 @@ def make_policies(without: frozenset[str], due: int = 0, value_noise: float = 0.
     refines = "refinement" not in without
     return Policies(
         screening=Screening("screening" not in without, Mirroring("mirroring" not in without)),
+        trend=Trend(trend),
         failures=Failures("failures" not in without),
         plateau=Plateau("plateau" not in without),
         reversal=Reversal("reversal" not in without),

@@ -21,7 +21,7 @@ class Plateau:
 
     def decide(self, state: State, f: np.ndarray) -> Decisions:
         """Stays, returns or ends if all values f of a generation are equal."""
-        if not self.on or not f.size or np.ptp(f) != 0:
+        if not self.on or not np.isfinite(f).any() or np.ptp(f) != 0:
             return ()
         self.flat += 1
         best = state.archive.best()
