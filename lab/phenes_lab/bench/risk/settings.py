@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from phenes_lab.bench.risk.contenders import CONTENDERS, check_installed, installed
+from phenes_lab.bench.risk.contenders import CONTENDERS, Entrant, installed
 from phenes_lab.bench.risk.problems import PROBLEMS
 from phenes_lab.settings import Checked
 
@@ -23,11 +23,12 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class RiskSettings(Checked):
-    """budgets: of phenes and of other models. most: evaluations of inner Monte Carlo."""
+    """budgets: of phenes. slow: evaluations of slow models. most: of inner Monte Carlo."""
 
     problems: tuple[str, ...] = tuple(PROBLEMS)
     contenders: tuple[str, ...] = ()
-    budgets: tuple[int, ...] = (50, 100)
+    budgets: tuple[int, ...] = (35, 50, 70, 100)
+    slow: int = 50
     most: int = 16_384
     seeds: int = 5
     seed: int = 0
@@ -35,17 +36,16 @@ class RiskSettings(Checked):
     def __post_init__(self):
         self.tuples()
         self.among("problems", PROBLEMS)
-        self.counts("seeds", "most")
+        self.counts("seeds", "slow", "most")
         if not self.contenders:
             object.__setattr__(self, "contenders", installed())
         self.among("contenders", CONTENDERS)
-        check_installed(self.contenders)
         self.filled("budgets")
 
     @classmethod
     def quick(cls) -> "RiskSettings":
-        """About a minute."""
-        return cls(problems=("ledge",), budgets=(40,), most=2048, seeds=2)
+        """About a minute; with BoTorch as far as it is installed, two."""
+        return cls(problems=("ledge",), budgets=(40,), slow=25, most=2048, seeds=2)
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -54,8 +54,13 @@ class RiskSettings(Checked):
         for seed in range(self.seeds):
             for problem in self.problems:
                 for name in self.contenders:
-                    budgets = (self.most,) if CONTENDERS[name].inner else self.budgets
-                    if CONTENDERS[name].once:
-                        budgets = budgets[-1:]
+                    if not CONTENDERS[name].has(PROBLEMS[problem]):
+                        continue
+                    budgets = self._budgets(CONTENDERS[name])
                     found += [Part(problem, name, budget, seed) for budget in budgets]
         return tuple(found)
+
+    def _budgets(self, entrant: Entrant) -> tuple[int, ...]:
+        if entrant.inner:
+            return (self.most,)
+        return (self.slow,) if entrant.slow else self.budgets
