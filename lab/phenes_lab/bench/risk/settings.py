@@ -27,8 +27,8 @@ class RiskSettings(Checked):
 
     problems: tuple[str, ...] = tuple(PROBLEMS)
     contenders: tuple[str, ...] = ()
-    budgets: tuple[int, ...] = (35, 50, 70, 100)
-    slow: int = 50
+    budgets: tuple[int, ...] = (35, 100)
+    slow: int = 35
     most: int = 16_384
     seeds: int = 5
     seed: int = 0
