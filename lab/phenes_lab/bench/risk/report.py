@@ -27,6 +27,8 @@ def report(results: RiskResults, out: Path) -> tuple[Path, Path]:
     left_out = [name for name in CONTENDERS if name not in settings.contenders]
     if left_out:
         document.text(f"Not run: {', '.join(left_out)}. {absent()}".strip())
+    if fewer := tables.incomplete(results):
+        document.text(f"Fewer seeds, or none: {fewer}.")
     if (out / PICTURE).exists():
         document.figure(Path(PICTURE), "Median regret and quartiles against evaluations.")
     document.heading("Evaluations until the same regret")

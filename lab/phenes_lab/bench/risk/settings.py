@@ -49,16 +49,16 @@ class RiskSettings(Checked):
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """Seed by seed: what is stopped half way has something of everything."""
-        found: list[Part] = []
-        for seed in range(self.seeds):
-            for problem in self.problems:
-                for name in self.contenders:
-                    if not CONTENDERS[name].has(PROBLEMS[problem]):
-                        continue
-                    budgets = self._budgets(CONTENDERS[name])
-                    found += [Part(problem, name, budget, seed) for budget in budgets]
-        return tuple(found)
+        """Slow models last, else seed by seed: what is stopped half way has something of each."""
+        found = [
+            Part(problem, name, budget, seed)
+            for seed in range(self.seeds)
+            for problem in self.problems
+            for name in self.contenders
+            if CONTENDERS[name].has(PROBLEMS[problem])
+            for budget in self._budgets(CONTENDERS[name])
+        ]
+        return tuple(sorted(found, key=lambda part: CONTENDERS[part.contender].slow))
 
     def _budgets(self, entrant: Entrant) -> tuple[int, ...]:
         if entrant.inner:

@@ -36,6 +36,22 @@ def _last(curve: Curve | None, budget: int) -> str:
     return number(float(there[-1]), 2) if len(there) else ""
 
 
+def incomplete(results: RiskResults) -> str:
+    """What has fewer seeds than the settings say, as a run that was stopped has; "" if nothing."""
+    wanted = {(part.problem, part.contender) for part in results.settings.parts}
+    counts = {
+        (problem, name): len(results.curves[problem][name].regrets)
+        if name in results.curves.get(problem, {})
+        else 0
+        for problem, name in sorted(wanted)
+    }
+    return ", ".join(
+        f"{name} on {problem} {count}"
+        for (problem, name), count in counts.items()
+        if count < results.settings.seeds
+    )
+
+
 def claims(results: RiskResults) -> tuple[list[str], list[list[str]]]:
     rows = [
         [name, str(each.runs), str(each.successes), str(each.covered)]
