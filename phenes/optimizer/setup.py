@@ -60,7 +60,9 @@ def _fits(noise: Any, ranges: FloatArray) -> None:
     """Refuse standard deviations, one or one for each coordinate, as large as the box."""
     if isinstance(noise, int | float):
         std = np.full(ranges.size, float(noise))
-    elif isinstance(noise, list | tuple | np.ndarray) and np.shape(noise) == ranges.shape:
+    elif (
+        isinstance(noise, list | tuple | np.ndarray) and np.shape(cast(Any, noise)) == ranges.shape
+    ):
         std = _validate.numbers("noise", noise)
     else:  # a matrix, a law, "learn" or nothing
         return
