@@ -302,7 +302,8 @@ def test_frozenlake():
 
 
 STORES = sorted(RESULTS.glob("*/*.db"))
-BENCHED = {"constraints": CONSTRAINTS, "risk": RISK}  # whose names are no experiments of `reproduce`
+# whose names are no experiments of `reproduce`
+BENCHED = {"constraints": CONSTRAINTS, "risk": RISK}
 SIGNED = {"constraints": False}  # those of before sessions were signed
 
 
