@@ -28,7 +28,10 @@ HOMES = {
     "phenes": Path(phenes.__file__).parent,
     "lab/phenes_lab": Path(phenes_lab.__file__).parent,
 }
-LIBRARIES = ("phenes", "numpy", "scipy", "jax", "jaxlib", "gymnasium", "cma", "cmaes", "evosax")
+LIBRARIES = (
+    *("phenes", "numpy", "scipy", "jax", "jaxlib", "gymnasium"),
+    *("cma", "cmaes", "evosax", "torch", "botorch"),
+)
 # options of a command that do not change what it computes
 ASIDE = {"--out": 1, "--resume": 0, "--json": 0}
 FIELDS = ("command", "commit", "when", "machine", "code")  # of what `made` says
@@ -113,7 +116,8 @@ CODE: dict[str, tuple[str, ...]] = {
     "regimes": (*OPTIMIZER, *_lab("bench/regimes", "compute", "functions", "settings")),
     "risk": (
         *OPTIMIZER,
-        *_lab("bench/risk", "compute", "contenders", "problems", "settings"),
+        *_lab("bench/risk", "compute", "contenders", "problems", "settings", "surrogates"),
+        *_lab("bench/few", "surrogates"),
     ),
     "survive": ("phenes/execution", "phenes/store", "phenes/optimizer"),
     "swimmer": CONTROL,

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from phenes_lab import driver
 from phenes_lab.bench.constraints import CONSTRAINTS
+from phenes_lab.bench.risk import RISK
 from phenes_lab.reproduce import PACKAGES, experiment
 
 from phenes.store import Store
@@ -301,7 +302,8 @@ def test_frozenlake():
 
 
 STORES = sorted(RESULTS.glob("*/*.db"))
-BENCHED = {"constraints": CONSTRAINTS}  # whose names are no experiments of `reproduce`
+# whose names are no experiments of `reproduce`
+BENCHED = {"constraints": CONSTRAINTS, "risk": RISK}
 SIGNED = {"constraints": False}  # those of before sessions were signed
 
 

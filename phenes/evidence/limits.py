@@ -39,7 +39,8 @@ class Standing(NamedTuple):
     """What is known of one requirement at a theta.
 
     draws, violated: fresh draws there, and how many violate it. violation: its probability by the
-    model, the mean excess if the mean is wanted; NaN without a model. cautious: the same with
+    model, of which a share that failed there without constraints knows nothing and is added, the
+    mean excess if the mean is wanted; NaN without a model. cautious: the same with
     the model's error against it. excess: mean of what is above the limit, in units of the
     constraint. low: a bound of the mean, below which it is not, at 95 %.
     """
@@ -177,7 +178,8 @@ class Limits:
             if model is None:
                 each.append(float(np.mean(~(seen.c[own][:, k] <= 0))) if own.any() else np.nan)
             else:
-                each.append(_violation(single, law, model, scale, 0.0))
+                violation = _violation(single, law, model, scale, 0.0)
+                each.append(_or_failing(violation, seen.c[own][:, k]))
         return Place(standings, tuple(each))
 
     def _standing(
@@ -209,6 +211,8 @@ class Limits:
         if not draws:
             x = law.x(law.draws[:DRAWS])
             excess = float(np.mean(np.maximum(worst(model.at(x, True)[0], one, scale), 0.0)))
+        if one.level is not None:
+            violation, cautious = _or_failing(violation, h), _or_failing(cautious, h)
         return Standing(one, draws, violated, violation, cautious, excess, low, high)
 
     def _model(self, seen: Observations, law: Law) -> LimitModel | None:
@@ -340,6 +344,12 @@ def _violation(
         return violating(law, at)
     x = law.x(law.draws[:DRAWS]) if law.noisy.any() else law.centre[None]
     return float(at(x).mean())
+
+
+def _or_failing(violation: float, h: FloatArray) -> float:
+    """P(violation or failure): a model of the constraints is one of rows that have them."""
+    failing = float(np.mean(np.isnan(h))) if h.size else 0.0
+    return violation + failing * (1 - violation)
 
 
 def worst(c: FloatArray, one: Requirement, scale: FloatArray) -> FloatArray:

@@ -52,7 +52,27 @@ def make_setup(space: Any, sigma0: Any, noise: Any, x0: Any, bounds: Any) -> Set
         )
     centre, width = _validate.start(start, sigma0)
     lower, upper = _validate.bounds(bounds, centre)
+    _fits(noise, upper - lower)
     return Setup(centre, width, lower, upper, noise)
+
+
+def _fits(noise: Any, ranges: FloatArray) -> None:
+    """Refuse standard deviations, one or one for each coordinate, as large as the box."""
+    if isinstance(noise, int | float):
+        std = np.full(ranges.size, float(noise))
+    elif (
+        isinstance(noise, list | tuple | np.ndarray) and np.shape(cast(Any, noise)) == ranges.shape
+    ):
+        std = _validate.numbers("noise", noise)
+    else:  # a matrix, a law, "learn" or nothing
+        return
+    wide = std >= ranges
+    if np.any(wide):
+        k = int(np.argmax(wide))
+        raise ValueError(
+            f"noise must be smaller than the range of {ranges[k]:g} between the bounds of"
+            f" coordinate {k}, got {std[k]:g}"
+        )
 
 
 def _named(space: Space, sigma0: Any, noise: Any, x0: Any, bounds: Any) -> Setup:

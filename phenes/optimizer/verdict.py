@@ -186,10 +186,9 @@ def _doubts(facts: Facts) -> list[str]:
             " answer are left to say what it is worth"
         ]
     if not claim.exact and known.draws - known.failed < LEAST_DRAWS:
-        return [
-            f"only {known.draws - known.failed} evaluations were made at x: too few for a claim; a"
-            " larger budget would help"
-        ]
+        count = known.draws - known.failed
+        made = "evaluation was made" if count == 1 else "evaluations were made"
+        return [f"only {count} {made} at x: too few for a claim; a larger budget would help"]
     thin = _thin_tail(facts)
     if thin:
         return [thin]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 
@@ -13,6 +14,7 @@ from phenes._validate import FloatArray
 # order, and a search by ranks would see nothing. A thousandth moves no optimum that draws could
 # tell.
 TIE = 1e-3
+LEAST = 0.1  # by which share a spread may be smaller where it is known better
 
 
 class Reference(ABC):
@@ -73,6 +75,21 @@ class Reference(ABC):
         float
         """
         return float(self.values(np.array(price)))
+
+    def tightened(self, mean: float, value: float) -> Reference | None:
+        """The linearisation at a law of which E f and E g(f) are known, where these say it.
+
+        Parameters
+        ----------
+        mean, value : float
+            E f, and E g(f) of this g.
+
+        Returns
+        -------
+        Reference or None
+            None if they do not say where the law is.
+        """
+        return None
 
     @abstractmethod
     def near(self, other: Reference, share: float) -> bool:
@@ -179,6 +196,15 @@ class Parabola(Reference):
 
     def slopes(self, f: FloatArray) -> FloatArray:
         return self.linear + self.k * (f - self.mean) / self.spread
+
+    def tightened(self, mean: float, value: float) -> Reference | None:
+        if not self.k > 0:
+            return None
+        bent = 2 * (value - self.linear * mean) / self.k - self.spread
+        variance = self.spread * bent - (mean - self.mean) ** 2
+        if not (np.isfinite(variance) and variance > 0):
+            return None
+        return replace(self, mean=mean, spread=max(math.sqrt(variance), LEAST * self.spread))
 
     def near(self, other: Reference, share: float) -> bool:
         if not isinstance(other, Parabola):

@@ -50,6 +50,19 @@ def test_the_nearest_safe_place_is_at_the_analytic_distance():
     assert exact(found) <= 0.01
 
 
+def test_a_share_that_fails_is_added_to_what_the_model_says():
+    """The model of the rows that have constraints says that they hold; a fifth here has none."""
+    seen, at = rows(), np.zeros(2)
+    x = at + NOISE * np.random.default_rng(1).standard_normal((10, 2))
+    f, c = np.sum(x**2, axis=1), (x @ A - B)[:, None]
+    f[:2], c[:2] = np.nan, np.nan
+    seen.add(np.tile(at, (10, 1)), x, x, f, c=c)
+    (standing,) = Limits(phenes.chance(0.9)).place(seen, law(at)).standings
+    assert standing.violation == pytest.approx(0.2, abs=0.02)
+    assert not standing.contradicted
+    assert not standing.met
+
+
 def test_all_together_count_what_violates_any_of_them():
     def two(x):
         return np.stack([x @ A - B, -x @ A - B], axis=1)

@@ -164,3 +164,18 @@ def test_the_other_tail():
 def test_what_is_refused(call, said):
     with pytest.raises(ValueError, match=said):
         call()
+
+
+def test_a_parabola_is_tightened_to_the_law_that_its_mean_says():
+    """E f and E g(f) say variance and risk, wherever g was made."""
+    rng = np.random.default_rng(0)
+    f = 3.0 + 2.0 * rng.standard_normal(4000)
+    for each in (risk.mean_plus_std(2.0), risk.std()):
+        off = each.reference(f[:12] + 0.5)
+        value = float(np.mean(off.values(f)))
+        assert value > each.value(f) + 1e-3
+        tight = off.tightened(float(f.mean()), value)
+        assert tight is not None
+        assert np.mean(tight.values(f)) == pytest.approx(each.value(f), abs=1e-9)
+    assert risk.cvar(0.9).reference(f).tightened(3.0, 5.0) is None
+    assert risk.mean_plus_std(0.0).reference(f).tightened(3.0, 3.0) is None

@@ -107,7 +107,7 @@ BENCHES = {
         ("problems", "contenders", "seeds", "seed"),
     ),
     "risk": Bench(
-        "Quantiles, tails and spreads of f(x) beside inner Monte Carlo with pycma.",
+        "Quantiles, tails and spreads of f(x) beside BoTorch and inner Monte Carlo with pycma.",
         "risk",
         "RiskSettings",
         ("problems", "contenders", "budgets", "seeds", "seed"),

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from phenes_lab.bench.risk import contenders
 from phenes_lab.bench.risk.problems import PROBLEMS, least, regret
 from phenes_lab.bench.risk.results import Curve, ratio
 from phenes_lab.bench.risk.run import run
@@ -39,3 +40,25 @@ def test_all_in_small(tmp_path):
     assert "pycma-8" in (tmp_path / "report.md").read_text()
     assert (tmp_path / "risk.png").exists()
     assert table(outcome.results).row_count == 1
+
+
+def test_botorch_is_left_out_where_it_is_not_installed(monkeypatch):
+    monkeypatch.setattr(contenders.importlib.util, "find_spec", lambda name: None)
+    assert contenders.installed() == ("phenes",)
+    assert "torch not installed (install torch's CPU build" in contenders.absent()
+    with pytest.raises(ValueError, match="not installed: choose others, or install torch"):
+        contenders.check_installed(["botorch-x"])
+
+
+def test_who_lacks_a_risk_does_not_take_part():
+    """BoTorch has no mean plus standard deviations; settings do not ask what is installed."""
+    settings = RiskSettings(contenders=("phenes", "botorch"), seeds=1)
+    there = {part.problem for part in settings.parts if part.contender == "botorch"}
+    assert there == set(PROBLEMS) - {"basins"}
+
+
+def test_botorch_with_the_measured_x_finds_the_edge():
+    pytest.importorskip("botorch")
+    found = contenders.CONTENDERS["botorch-x"].run(PROBLEMS["ledge"], 12, 0)
+    assert found.at.tolist() == [12]
+    assert regret("ledge", found.theta[0]) < 1.0

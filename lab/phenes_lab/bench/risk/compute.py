@@ -6,8 +6,6 @@ from phenes_lab.bench.risk.contenders import CONTENDERS
 from phenes_lab.bench.risk.problems import PROBLEMS, regret, value
 from phenes_lab.bench.risk.settings import Part, RiskSettings
 
-SECONDS = {"phenes": 0.2}  # of an ask, roughly
-
 
 def tasks(settings: RiskSettings) -> dict[str, Part]:
     return {part.key: part for part in settings.parts}
@@ -15,7 +13,7 @@ def tasks(settings: RiskSettings) -> dict[str, Part]:
 
 def cost(settings: RiskSettings, part: Part) -> float:
     """Seconds, roughly."""
-    return 1.0 + part.budget * SECONDS.get(part.contender, 1e-4)
+    return 1.0 + part.budget * CONTENDERS[part.contender].seconds
 
 
 def compute(settings: RiskSettings, part: Part) -> dict[str, np.ndarray]:

@@ -14,7 +14,9 @@ from phenes_lab.bench.risk.results import RiskResults
 from phenes_lab.palette import (
     AMBER,
     BLUE,
+    GREEN,
     PINK,
+    SKY,
     SMALL,
     band,
     legend_below,
@@ -22,7 +24,7 @@ from phenes_lab.palette import (
     titled,
 )
 
-COLOURS = dict(zip(CONTENDERS, (BLUE, AMBER, PINK), strict=True))
+COLOURS = dict(zip(CONTENDERS, (BLUE, GREEN, SKY, AMBER, PINK), strict=True))
 
 
 def figures(results: RiskResults, out: Path) -> list[Path]:

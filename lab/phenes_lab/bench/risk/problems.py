@@ -75,6 +75,9 @@ PROBLEMS = {
         "mean_plus_std(2)",
         ((-0.8, -0.8), (1.0, 1.0)),
     ),
+    "basins-mean": Problem(
+        "the same in the mean", basins, 2, 0.3, "mean", ((-0.8, -0.8), (1.0, 1.0))
+    ),
 }
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from phenes_lab.bench.risk import results as module
 from phenes_lab.bench.risk import tables
-from phenes_lab.bench.risk.contenders import CONTENDERS
+from phenes_lab.bench.risk.contenders import CONTENDERS, INSTALL, absent
 from phenes_lab.bench.risk.problems import PROBLEMS
 from phenes_lab.bench.risk.results import RiskResults
 from phenes_lab.report import Document, finite, summary_head
@@ -20,14 +20,21 @@ def report(results: RiskResults, out: Path) -> tuple[Path, Path]:
     _, rule = str(module.__doc__).split("\n\n", 1)
     document.text(
         f"Regret: the risk at the recommended theta less the least one. Medians of {settings.seeds}"
-        f" seeds. {' '.join(rule.split())} phenes {results.version}."
+        f" seeds. {' '.join(rule.split())} For BoTorch {INSTALL}. phenes {results.version}."
     )
     document.items({name: PROBLEMS[name].about for name in results.curves})
     document.items({name: CONTENDERS[name].about for name in settings.contenders})
+    left_out = [name for name in CONTENDERS if name not in settings.contenders]
+    if left_out:
+        document.text(f"Not run: {', '.join(left_out)}. {absent()}".strip())
+    if fewer := tables.incomplete(results):
+        document.text(f"Fewer seeds, or none: {fewer}.")
     if (out / PICTURE).exists():
         document.figure(Path(PICTURE), "Median regret and quartiles against evaluations.")
     document.heading("Evaluations until the same regret")
     document.table(*tables.ratios(results))
+    document.heading("Median regret after as many evaluations")
+    document.table(*tables.regrets(results))
     document.heading("What phenes claims of its answers")
     document.table(*tables.claims(results))
     document.sessions(results.sessions)
@@ -41,6 +48,16 @@ def summary(results: RiskResults) -> dict[str, Any]:
         "ratios": [
             each._asdict() | {"regret": finite(each.regret, 3), "times": finite(each.times, 3)}
             for each in results.ratios
+        ],
+        "regrets": [
+            {
+                "problem": problem,
+                "contender": name,
+                "evaluations": curve.at.tolist(),
+                "median": [finite(each, 3) for each in curve.median],
+            }
+            for problem, curves in results.curves.items()
+            for name, curve in curves.items()
         ],
         "claims": {name: each._asdict() for name, each in results.claims.items()},
     }

@@ -1,8 +1,15 @@
 """`run(settings, out, resume=, progress=)`."""
 
-import functools
+from pathlib import Path
+from typing import Any
 
 from phenes_lab import driver
 from phenes_lab.bench.risk import RISK
+from phenes_lab.bench.risk.contenders import check_installed
+from phenes_lab.bench.risk.settings import RiskSettings
 
-run = functools.partial(driver.run, RISK)
+
+def run(settings: RiskSettings, out: Path, **options: Any) -> driver.Outcome:
+    """As `driver.run`; nothing is run if a contender is not installed."""
+    check_installed(settings.contenders)
+    return driver.run(RISK, settings, out, **options)

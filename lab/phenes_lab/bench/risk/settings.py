@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from phenes_lab.bench.risk.contenders import CONTENDERS, check_installed, installed
+from phenes_lab.bench.risk.contenders import CONTENDERS, Entrant, installed
 from phenes_lab.bench.risk.problems import PROBLEMS
 from phenes_lab.settings import Checked
 
@@ -23,11 +23,12 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class RiskSettings(Checked):
-    """budgets: of phenes and of other models. most: evaluations of inner Monte Carlo."""
+    """budgets: of phenes. slow: evaluations of slow models. most: of inner Monte Carlo."""
 
     problems: tuple[str, ...] = tuple(PROBLEMS)
     contenders: tuple[str, ...] = ()
-    budgets: tuple[int, ...] = (50, 100)
+    budgets: tuple[int, ...] = (35, 100)
+    slow: int = 35
     most: int = 16_384
     seeds: int = 5
     seed: int = 0
@@ -35,27 +36,31 @@ class RiskSettings(Checked):
     def __post_init__(self):
         self.tuples()
         self.among("problems", PROBLEMS)
-        self.counts("seeds", "most")
+        self.counts("seeds", "slow", "most")
         if not self.contenders:
             object.__setattr__(self, "contenders", installed())
         self.among("contenders", CONTENDERS)
-        check_installed(self.contenders)
         self.filled("budgets")
 
     @classmethod
     def quick(cls) -> "RiskSettings":
-        """About a minute."""
-        return cls(problems=("ledge",), budgets=(40,), most=2048, seeds=2)
+        """About a minute; with BoTorch as far as it is installed, two."""
+        return cls(problems=("ledge",), budgets=(40,), slow=25, most=2048, seeds=2)
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """Seed by seed: what is stopped half way has something of everything."""
-        found: list[Part] = []
-        for seed in range(self.seeds):
-            for problem in self.problems:
-                for name in self.contenders:
-                    budgets = (self.most,) if CONTENDERS[name].inner else self.budgets
-                    if CONTENDERS[name].once:
-                        budgets = budgets[-1:]
-                    found += [Part(problem, name, budget, seed) for budget in budgets]
-        return tuple(found)
+        """Slow models last, else seed by seed: what is stopped half way has something of each."""
+        found = [
+            Part(problem, name, budget, seed)
+            for seed in range(self.seeds)
+            for problem in self.problems
+            for name in self.contenders
+            if CONTENDERS[name].has(PROBLEMS[problem])
+            for budget in self._budgets(CONTENDERS[name])
+        ]
+        return tuple(sorted(found, key=lambda part: CONTENDERS[part.contender].slow))
+
+    def _budgets(self, entrant: Entrant) -> tuple[int, ...]:
+        if entrant.inner:
+            return (self.most,)
+        return (self.slow,) if entrant.slow else self.budgets
