@@ -112,12 +112,16 @@ CASES = {
         engine="adaptive",
     ),
 }
-# what is run with 40 seeds; each is a minute or more
+# what is run with 40 seeds
 RUNS = [
     ("plane", "mean_plus_std"),
+    ("plane", "cvar"),
+    ("plane-max", "cvar"),
     ("plane-max", "probability_below"),
     ("skewed", "cvar"),
+    ("skewed", "quantile"),
     ("many", "quantile"),
+    ("many", "mean_plus_std"),
 ]
 MORE = {name: each for name, each in RISKS.items() if name != "mean"}
 
