@@ -21,7 +21,7 @@ EXAMPLES = ROOT / "examples"
 SCRIPTS = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)
 
 # the others have a tier; tests/test_packaging.py runs the first script of the README
-SHORT = ("readme_1", "readme_2")
+SHORT = ("readme_1",)
 
 
 @pytest.fixture(scope="module")
