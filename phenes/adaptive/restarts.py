@@ -20,15 +20,11 @@ def default_popsize(dim: int) -> int:
 
 
 class Kind(Enum):
-    """How a restart looks for another basin; of those that spent the same the first is next.
+    """How a restart looks for another basin; of those that spent the same the first is next."""
 
-    The trend is last: it needs many draws before it says anything, which a small budget does not
-    have for a second and a third look elsewhere.
-    """
-
+    TREND = "trend"  # at the answer, by the trend of f around it
     LARGE = "large"  # elsewhere, with a large population
     SMALL = "small"  # elsewhere, with a small one
-    TREND = "trend"  # at the answer, by the trend of f around it
 
 
 def _nothing() -> dict[Kind, int]:

@@ -37,42 +37,36 @@ def test_kinds_take_turns_by_what_they_spent():
         schedule.spending.count(spent // 2)
         schedule.spending.count(spent)
         kinds.append(schedule.spending.kind)
-    large, small, trend = Kind
-    assert kinds == [large, small, trend, trend, large, trend]
-    assert schedule.spending.spent == {large: 190, small: 150, trend: 129}
+    trend, large, small = Kind
+    assert kinds == [trend, large, small, small, trend, small]
+    assert schedule.spending.spent == {trend: 190, large: 150, small: 129}
     assert schedule.spending.total == 469
     assert schedule.started == 6
 
 
-def others_have_begun(**options) -> Schedule:
-    """A schedule whose next challenger looks for the trend, if it may."""
-    schedule = Schedule(10, **options)
-    schedule.spending.spent = {Kind.TREND: 0, Kind.LARGE: 1, Kind.SMALL: 1}
-    return schedule
-
-
 def test_a_trend_is_looked_for_at_the_answer_with_twice_as_many_draws_each_time():
-    schedule = others_have_begun()
+    schedule = Schedule(10)
     coords = coordinates(np.ones(3), bias=0.1)
     first = challenge(schedule, coords)
     assert first.popsize == 10
     assert first.width == tuning.TREND_WIDTH
     assert first.trend == tuning.TREND_ROWS_PER_FEATURE * 10
     np.testing.assert_allclose(first.mean, 0.4)
+    schedule.spending.spent = {Kind.TREND: 0, Kind.LARGE: 1, Kind.SMALL: 1}
     assert challenge(schedule, coords).trend == 2 * first.trend
     assert [challenge(schedule, coords).trend for _ in range(3)] == [4 * first.trend] * 3
 
 
 def test_trends_are_not_looked_for_in_many_dimensions_without_noise_nor_if_switched_off():
-    assert challenge(others_have_begun(), coordinates(np.ones(27))).trend == 0
-    assert challenge(others_have_begun(trends=False)).trend == 0
-    assert challenge(others_have_begun(), coordinates(np.zeros(26))).trend == 0  # no noise
-    assert challenge(others_have_begun(), coordinates(np.ones(26))).trend > 0
+    assert challenge(Schedule(10), coordinates(np.ones(27))).trend == 0
+    assert challenge(Schedule(10, trends=False)).trend == 0
+    assert challenge(Schedule(10), coordinates(np.zeros(26))).trend == 0  # no noise
+    assert challenge(Schedule(10), coordinates(np.ones(26))).trend > 0
 
 
 @pytest.mark.parametrize("explained", [0.95, np.nan])
 def test_trends_are_not_looked_for_where_a_quadratic_explains_f(explained):
-    assert challenge(others_have_begun(), explained=explained).trend == 0
+    assert challenge(Schedule(10), explained=explained).trend == 0
 
 
 def test_a_trend_that_leads_back_says_nothing_of_other_places():
