@@ -82,13 +82,13 @@ class Coordinates:
         root = self.turn / self.scale
         return root.T @ root
 
-    def widened(self, cov: np.ndarray) -> np.ndarray:
-        """A covariance of x (in y) with variance added to coordinates of x that have too little."""
-        if not self.least.any():
+    def widened(self, cov: np.ndarray, least: np.ndarray) -> np.ndarray:
+        """A covariance of x (in y) whose theta has at least these standard deviations [d] in x."""
+        if not least.any():
             return cov
         full = cov.ndim == 2
         std = self.std_x(cov - (np.diag(self.c) if full else self.c))
-        lack = np.maximum(self.least**2 - std**2, 0.0)
+        lack = np.maximum(least**2 - std**2, 0.0)
         if not full:
             return cov + lack / (self.width * self.scale) ** 2
         axes = self.to_y(np.eye(self.dim))  # rows: images of the unit vectors of x

@@ -168,7 +168,11 @@ class Descent:
         return self._estimate
 
     def move(self, new: Coordinates) -> None:
-        """Keeps the distribution of theta, in the coordinates of another noise."""
+        """Keeps the distribution of theta, in the coordinates of another noise.
+
+        Where noise that varied x is no longer measured, theta varies as much from now on: a search
+        at the noise floor, whose theta are all the same, would see nothing any more.
+        """
         state = self.state
         old = self.state.coords
         cov = state.marginal.search(old.c)
@@ -183,6 +187,8 @@ class Descent:
             mean = state.marginal.mean @ change
             path = path @ change
         mean = mean + (new.to_y(new.bias) - new.to_y(old.bias))
+        lost = old.std_x(old.noise_matrix()) ** 2 - new.std_x(new.noise_matrix()) ** 2
+        cov = new.widened(cov, np.sqrt(np.where(new.smooth > 0, np.maximum(lost, 0.0), 0.0)))
         self.policies.reversal.forget()
         self.policies.pursuit.stop()
         state.paths = dataclasses.replace(state.paths, s=np.zeros(old.dim), c=path)
@@ -208,7 +214,10 @@ class Descent:
             self._try_model()
         if state.phase.refines:
             return
-        if not self._apply(policies.floor.decide(state, policies.early_newton.near)):
+        # where all values are equal there is nothing to refine, however narrow the search is
+        if not policies.plateau.lost and not self._apply(
+            policies.floor.decide(state, policies.early_newton.near)
+        ):
             self._apply(policies.stagnation.decide(state, policies.value_noise))
         if state.phase.over and not state.phase.refines:
             self._claim_recent()
@@ -356,7 +365,7 @@ class Descent:
 
 def law(coords: Coordinates, mean: np.ndarray, cov: np.ndarray) -> Marginal:
     """The law of x with this mean and covariance (in y), as wide as it must and may be."""
-    return marginal_of(mean, coords.widened(coords.within_box(cov)), coords.c)
+    return marginal_of(mean, coords.widened(coords.within_box(cov), coords.least), coords.c)
 
 
 def capacity(coords: Coordinates, popsize: int) -> int:

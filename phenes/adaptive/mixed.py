@@ -43,7 +43,7 @@ class Mixed:
 
     Parameters
     ----------
-    x0, sigma0, cov, popsize, rng, bias, lower, upper
+    x0, sigma0, cov, popsize, rng, bias, lower, upper, budget
         As for `Adaptive`; choices have no noise.
     lattice : Lattice
         Which coordinates are whole numbers, and which belong to choices.
@@ -77,6 +77,7 @@ class Mixed:
         bias: np.ndarray | None = None,
         lower: np.ndarray | None = None,
         upper: np.ndarray | None = None,
+        budget: int | None = None,
         merit: Callable[[np.ndarray], np.ndarray] | None = None,
     ) -> None:
         dim = x0.size
@@ -99,6 +100,7 @@ class Mixed:
                 lower=self._lower[pick],
                 upper=self._upper[pick],
                 least=np.where(whole, least_spread(pick.size), 0.0),
+                budget=budget,
                 merit=merit,
                 without=WITHOUT,
             )
@@ -111,6 +113,7 @@ class Mixed:
                 popsize=popsize,
                 rng=rng,
                 least=one,
+                budget=budget,
                 merit=merit,
                 without=WITHOUT,
             )
@@ -236,6 +239,11 @@ class Mixed:
     def popsize(self) -> int:
         """Evaluations of a generation now."""
         return self.inner.popsize
+
+    @property
+    def first_popsize(self) -> int:
+        """Evaluations of a generation of the first descent."""
+        return self.inner.first_popsize
 
     @property
     def least(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -18,6 +19,7 @@ BEGINS = {
     Kind.LARGE: "restart: a large population from elsewhere",
     Kind.SMALL: "restart: a small one from elsewhere",
 }
+LOST = "restart: all values were equal, a wide look around the start"
 SAME_PLACE = "restart: ended at the same place"
 BETTER = "restart: better, and the answer from now on"
 ENDED = "restart: ended elsewhere"
@@ -48,6 +50,8 @@ class Adaptive:
         Bounds of theta, lower < upper; none by default.
     least : ndarray, shape (d,), optional
         Least standard deviation of theta in each coordinate; zero by default.
+    budget : int, optional
+        Evaluations that the run will have, by which restarts are chosen; unlimited by default.
     merit : callable, optional
         Values (n,) that are minimised in place of what is told, of what is told: (n,), or rows of
         more than one number. It may change (`revalue`). By default what is told.
@@ -85,6 +89,7 @@ class Adaptive:
         lower: np.ndarray | None = None,
         upper: np.ndarray | None = None,
         least: np.ndarray | None = None,
+        budget: int | None = None,
         merit: Callable[[np.ndarray], np.ndarray] | None = None,
         without: frozenset[str] = frozenset(),
     ) -> None:
@@ -97,6 +102,7 @@ class Adaptive:
         self.x0 = np.clip(x0, low, high)
         self.evaluations = 0
         self.generation = 0
+        self._budget = math.inf if budget is None else budget
         self._without = without
         self._merit = merit
         self._events = Events()
@@ -127,6 +133,11 @@ class Adaptive:
         """Evaluations of a generation now; restarts may have more than the first descent."""
         current = self._current
         return 1 if current.policies.pursuit.active else current.state.popsize
+
+    @property
+    def first_popsize(self) -> int:
+        """Evaluations of a generation of the first descent."""
+        return self._schedule.small
 
     @property
     def least(self) -> int:
@@ -395,10 +406,16 @@ class Adaptive:
         Also while no two values differ: that is no convergence.
         """
         state = self._incumbent.state
-        if not (state.phase.over and self._schedule.verdicts.pointless):
+        if self._lost or not (state.phase.over and self._schedule.verdicts.pointless):
             return ""
-        f = state.archive.newest(state.archive.count)[1]
-        return state.why if f.size and np.ptp(f) > 0 else ""
+        return state.why
+
+    @property
+    def _lost(self) -> bool:
+        """Whether no two values differ that the best descent knows of."""
+        archive = self._incumbent.state.archive
+        f = archive.newest(archive.count)[1]
+        return not f.size or bool(np.ptp(f) == 0)
 
     def _judge(self) -> None:
         """Lets a challenger that has ended replace a worse incumbent, and starts the next one."""
@@ -412,9 +429,10 @@ class Adaptive:
         if "restarts" in self._without or not state.phase.over or self._schedule.refine(state):
             return
         known = self._incumbent.policies.value_noise.known
-        answer = Answer(self.mean, explained(state), known)
-        start = self._schedule.challenge(self.coords, self.x0, answer, self.rng)
-        self._events.add(BEGINS[self._schedule.spending.kind])
+        answer = Answer(self.mean, explained(state), known, self._lost)
+        left = self._budget - self.evaluations
+        start = self._schedule.challenge(self.coords, self.x0, answer, self.rng, left)
+        self._events.add(LOST if answer.lost else BEGINS[self._schedule.spending.kind])
         self._challenger = self._descent(start)
 
     def _replace(self, challenger: Descent) -> None:

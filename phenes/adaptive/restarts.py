@@ -97,6 +97,7 @@ class Answer:
     theta: np.ndarray
     explained: float  # share of the variance of f around it that a quadratic explains
     value_noise: float = 0.0  # standard deviation, if noise of f was detected
+    lost: bool = False  # whether all values were equal
 
 
 @dataclass
@@ -131,10 +132,21 @@ class Schedule:
         spent = self.spending.total
         return (1 - share) * (incumbent.evaluations - self.refined) < share * spent
 
-    def _trends(self, coords: Coordinates, answer: Answer) -> bool:
-        """Whether f is rugged around the answer, at the scale of the noise of the inputs."""
+    def _trends(self, coords: Coordinates, answer: Answer, left: float) -> bool:
+        """Whether f is rugged around the answer, at the scale of the noise of the inputs.
+
+        And whether there is time for it: an equal share of what is left pays for the draws of a
+        trend and for a descent like that of the answer. Otherwise it would take the evaluations of
+        the restarts that look elsewhere.
+        """
         rugged = coords.noisy and answer.explained < tuning.GOOD_R2
-        return self.trends and rugged and not dear(coords.dim)
+        paid = len(Kind) * (self._draws(coords.dim) + max(self.refined, 0)) <= left
+        return self.trends and rugged and paid and not dear(coords.dim)
+
+    def _draws(self, dim: int) -> int:
+        """Draws of the next restart by a trend."""
+        each = tuning.TREND_ROWS_PER_FEATURE * 2**self.trend
+        return min(each, tuning.MOST_TREND_ROWS_PER_FEATURE) * features_of(dim)
 
     def challenge(
         self,
@@ -142,15 +154,20 @@ class Schedule:
         x0: np.ndarray,
         answer: Answer,
         rng: np.random.Generator,
+        left: float = math.inf,
     ) -> Start:
-        """Where the next challenger starts."""
+        """Where the next challenger starts, with so many evaluations left."""
         self.started += 1
-        trends = self._trends(coords, answer)
+        if answer.lost:
+            # no place is known to be better than another: single draws tell more of places than
+            # populations around some of them
+            theta = _elsewhere(coords, x0, rng, 0.0) + coords.bias
+            return Start(theta, tuning.LOST_WIDTH, self.small, answer.value_noise, 0, "restart: ")
+        trends = self._trends(coords, answer, left)
         kind = self.spending.next([kind for kind in Kind if trends or kind is not Kind.TREND])
         popsize, width, trend = self.small, tuning.TREND_WIDTH, 0
         if kind is Kind.TREND:
-            each = tuning.TREND_ROWS_PER_FEATURE * 2**self.trend
-            trend = min(each, tuning.MOST_TREND_ROWS_PER_FEATURE) * features_of(coords.dim)
+            trend = self._draws(coords.dim)
             self.trend += 1
         elif kind is Kind.LARGE:
             # large populations double, up to a limit that bounds memory
@@ -161,15 +178,18 @@ class Schedule:
         else:
             # also narrow ones: a wide search falls into the same basin again
             width = tuning.SMALL_WIDTH * 10 ** (-tuning.SMALL_POWERS * rng.random())
-        theta = answer.theta if kind is Kind.TREND else _elsewhere(coords, x0, rng)
+        at_answer = kind is Kind.TREND
+        theta = answer.theta if at_answer else _elsewhere(coords, x0, rng, tuning.START_SPREAD)
         known = answer.value_noise
         return Start(theta + coords.bias, width, popsize, known, trend, "restart: ")
 
 
-def _elsewhere(coords: Coordinates, x0: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def _elsewhere(
+    coords: Coordinates, x0: np.ndarray, rng: np.random.Generator, spread: float
+) -> np.ndarray:
     """A start for a restart: uniform between two bounds, normal around x0 otherwise."""
     bounded = np.isfinite(coords.lower) & np.isfinite(coords.upper)
-    theta = x0 + tuning.START_SPREAD * coords.width * rng.standard_normal(coords.dim)
+    theta = x0 + spread * coords.width * rng.standard_normal(coords.dim)
     lower = np.where(bounded, coords.lower, 0.0)
     upper = np.where(bounded, coords.upper, 1.0)
     theta = np.where(bounded, rng.uniform(lower, upper), theta)

@@ -310,6 +310,12 @@ REMEMBERED_PER_FEATURE = 2
 BARREN_POPULATIONS = 3
 # Generations in a row of equal values after which a run is given up. [bench: `phenes bench trust`]
 FLAT_GENERATIONS = 20
+# The same where values were equal from the start on: other places are as promising. [bench: yields
+# of zero at the start, in 5 and 12 dimensions]
+LOST_GENERATIONS = 1
+# Width of the searches that follow, over the user's. [bench: most draws of a normal law of this
+# width fall into a ball a few of the user's widths away, in 5 and 12 dimensions]
+LOST_WIDTH = 2
 # Width of a search that goes back to where values differed, over what it was. [bench: `phenes bench
 # trust`]
 RETURN_WIDTH = 0.5

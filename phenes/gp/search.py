@@ -127,6 +127,7 @@ class BayesianSearch:
         self._design = design_size(dim, budget)
         self._seed = seed
         self._sobol = _sobol(dim, np.random.default_rng([seed, 1]))
+        self._sobol_out = _sobol(dim, np.random.default_rng([seed, 4]))
         self._pending = np.empty((0, dim))
         self._answer: FloatArray | None = None
         self._known: tuple[float, float] | None = None  # the estimate there
@@ -148,6 +149,11 @@ class BayesianSearch:
         if self._lacking > 0:
             return self._lacking
         return min(max(int(tuning.BATCH_SHARE * self.evaluations), 1), tuning.LARGEST_BATCH)
+
+    @property
+    def first_popsize(self) -> int:
+        """The same: it has no populations that grow."""
+        return self.popsize
 
     least = 1  # rows that are worth an update
 
@@ -183,7 +189,7 @@ class BayesianSearch:
     def _next(self) -> FloatArray:
         """One more theta, which is under way from now on."""
         if self._spreads:
-            u = self._region.wider(self._looking_out).spread(self._sobol.random(1)[0])
+            u = self._region.wider(self._looking_out).spread(self._filling())
         else:
             u, _ = self._improving(np.random.default_rng([self._seed, 2, self._asked]))
         theta = self.inside(self._region.to_theta(u))
@@ -196,16 +202,26 @@ class BayesianSearch:
         explores = self._asked % tuning.EXPLORE == tuning.EXPLORE - 1
         return self._lacking > 0 or not self._model.ready or explores
 
+    def _filling(self) -> FloatArray:
+        """The next point in the unit cube of a space-filling sequence, (d,).
+
+        Points further out have a sequence of their own: every other point of a Sobol sequence lies
+        in one half of the cube.
+        """
+        sequence = self._sobol if self._looking_out == 1 else self._sobol_out
+        return sequence.random(1)[0]
+
     @property
     def _looking_out(self) -> float:
         """How many times as far the next theta of the space-filling sequence may lie.
 
         Where all values are equal there is nothing near: every other point looks further out, the
-        further the longer nothing has been found.
+        further the longer nothing has been found, but no thinner than the first points lie.
         """
-        if self._lacking > 0 or self._model.ready or self._asked % 2:
+        nothing_told = self.evaluations == 0  # a large first batch: nothing is known to be equal
+        if nothing_told or self._lacking > 0 or self._model.ready or self._asked % 2:
             return 1.0
-        return math.sqrt(self._asked / self._design)
+        return (self._asked / self._design) ** (1 / max(2, self._region.dim))
 
     def _hand_out(self, theta: FloatArray) -> None:
         self._pending = np.concatenate([self._pending, theta[None]])[-tuning.MOST_PENDING :]
@@ -227,7 +243,7 @@ class BayesianSearch:
         """
         for row in theta:
             if self._spreads:
-                self._sobol.random(1)
+                self._filling()
             self._hand_out(row)
         return theta
 

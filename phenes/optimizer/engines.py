@@ -44,6 +44,11 @@ class Search(Protocol):
         ...
 
     @property
+    def first_popsize(self) -> int:
+        """How many it asked for at first; restarts may have larger populations."""
+        ...
+
+    @property
     def least(self) -> int:
         """Rows that are worth an update."""
         ...
@@ -205,7 +210,7 @@ def make_search(
     """The search of a run."""
     merit = Merit(mean()) if merit is None else merit
     if engine == ADAPTIVE:
-        return _strategy(setup, noise, popsize, seed, merit)
+        return _strategy(setup, noise, popsize, seed, budget, merit)
     from phenes.gp import BayesianSearch
 
     known = noise.known
@@ -227,11 +232,11 @@ def make_search(
         return process
     from phenes.optimizer.relay import Relay
 
-    return Relay(process, _strategy(setup, noise, popsize, seed, merit), known.cov)
+    return Relay(process, _strategy(setup, noise, popsize, seed, budget, merit), known.cov)
 
 
 def _strategy(
-    setup: Setup, noise: NoiseState, popsize: int | None, seed: int, merit: Merit
+    setup: Setup, noise: NoiseState, popsize: int | None, seed: int, budget: int, merit: Merit
 ) -> Search:
     """The evolution strategy, of numbers or of a lattice."""
     known, rng = noise.known, np.random.default_rng([seed, 0])
@@ -249,6 +254,7 @@ def _strategy(
             bias=known.bias,
             lower=setup.lower,
             upper=setup.upper,
+            budget=budget,
             merit=values,
         )
     return Adaptive(
@@ -260,5 +266,6 @@ def _strategy(
         bias=known.bias,
         lower=setup.lower,
         upper=setup.upper,
+        budget=budget,
         merit=values,
     )

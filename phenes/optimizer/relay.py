@@ -38,7 +38,8 @@ class Relay:
     def __init__(self, first: Search, second: Search, noise: FloatArray):
         self._first, self._second, self._noise = first, second, noise
         self._leg = first
-        self._told = 0
+        self._told = 0  # since values differ
+        self._range = (np.inf, -np.inf)
         self._events: dict[str, int] = {}
         self._parts: list[tuple[FloatArray, FloatArray, FloatArray, BoolArray | None]] = []
         self.x0 = first.x0
@@ -48,6 +49,11 @@ class Relay:
     def popsize(self) -> int:
         """How many theta the present leg asks for by itself."""
         return self._leg.popsize
+
+    @property
+    def first_popsize(self) -> int:
+        """How many the present leg asked for at first."""
+        return self._leg.first_popsize
 
     @property
     def least(self) -> int:
@@ -113,11 +119,19 @@ class Relay:
     def tell(
         self, theta: FloatArray, x: FloatArray, f: FloatArray, measured: BoolArray | None = None
     ) -> None:
-        """What was intended, realised, and f; the legs change when the first has had its share."""
+        """What was intended, realised, and f; the legs change when the first has had its share.
+
+        As long as all values are equal, such as a yield of zero, the first leg goes on filling the
+        space: there is nothing from which a descent could go on.
+        """
         self._leg.tell(theta, x, f, measured)
         if self._leg is self._first:
             self._parts.append((theta, x, f, measured))
-            self._told += len(f)
+            finite = f[np.isfinite(f)]
+            low, high = self._range
+            self._range = (min(low, finite.min(initial=low)), max(high, finite.max(initial=high)))
+            if self._range[0] < self._range[1]:
+                self._told += len(f)
             if self._told >= HAND_OVER:
                 self._hand_over()
 

@@ -58,8 +58,8 @@ def test_coordinates_of_x_are_as_wide_as_they_must_be_and_others_stay(noise):
         noise, width, np.zeros(3), np.full(3, -9.0), np.full(3, 9.0), least=least
     )
     narrow = 1e-4 * coords.start() + coords.noise_matrix()  # a hundredth of `width` in x
-    wide = coords.widened(narrow)
+    wide = coords.widened(narrow, coords.least)
     before, after = (coords.std_x(cov - coords.noise_matrix()) for cov in (narrow, wide))
     assert np.allclose(before, 0.01 * width)
     assert np.allclose(after, [0.01, 0.3, 0.2])
-    assert np.allclose(coords.widened(wide), wide)
+    assert np.allclose(coords.widened(wide, coords.least), wide)

@@ -5,6 +5,7 @@ import pytest
 
 from phenes.adaptive import tuning
 from phenes.adaptive.descent import capacity
+from phenes.adaptive.marginal import marginal_of
 from phenes.adaptive.newton import Advice
 from phenes.adaptive.phases import Claim, End, Enter, Phase, Return, Revert, Step, Widen
 from phenes.adaptive.policies import failures, floor, plateau, refinement, stagnation, value_noise
@@ -70,7 +71,7 @@ def test_a_search_ends_on_a_plateau_and_says_so():
     until(one, Phase.ENDED, lambda x: np.ones(len(x)), rng)
     assert one.state.why == plateau.FLAT
     assert one.state.claim.value == 1
-    assert one.state.generation == tuning.FLAT_GENERATIONS + 1
+    assert one.state.generation == tuning.LOST_GENERATIONS + 1
 
 
 def test_a_search_that_only_fails_ends():
@@ -124,7 +125,7 @@ def test_noise_of_the_values_is_seen_and_looked_through():
 def test_a_plateau_that_ends_a_search_at_the_floor_settles_it():
     """Both happen in one generation: ENDED by the plateau, SETTLED by the floor."""
     rng, one = np.random.default_rng(0), descent(np.ones(2))
-    one.policies.plateau.flat = tuning.FLAT_GENERATIONS
+    one.policies.plateau.flat, one.policies.plateau.ever = tuning.FLAT_GENERATIONS, True
     one.policies.early_newton.near, one.policies.early_newton.due = 2, 10**9
     x = drawn(one, one.state.popsize, rng)
     one.tell(x, np.zeros(len(x)))
@@ -258,6 +259,22 @@ def test_another_noise_keeps_the_distribution_of_theta(dim):
     assert np.allclose(new.std_x(one.state.marginal.search(new.c)), before)
     assert np.allclose(new.intend(one.state.marginal.mean), mean)
     assert one.policies.reversal.kept is None
+
+
+@pytest.mark.parametrize("dim", [3, 201])
+def test_theta_takes_over_from_noise_that_is_no_longer_measured(dim):
+    """At the noise floor all theta are the same; with x unmeasured the models would see nothing."""
+    one = descent(np.full(dim, 0.04), width=0.7)
+    one.state.marginal = marginal_of(np.zeros(dim), one.state.coords.noise_matrix(), np.ones(dim))
+    smooth = np.zeros(dim)
+    smooth[1:] = 0.2  # the first coordinate is still measured, less noisy than was thought
+    cov = np.zeros(dim)
+    cov[0] = 0.01
+    new = coordinates(cov, width=0.7, smooth=smooth)
+    one.move(new)
+    spread = new.std_x(one.state.marginal.search(new.c))
+    assert spread[0] < 1e-6
+    assert np.allclose(spread[1:], 0.2)
 
 
 def test_a_step_that_made_everything_worse_is_taken_back():

@@ -70,6 +70,7 @@ def test_not_measured_inputs_are_averaged():
     assert np.median(gaps) < 0.05
 
 
+@pytest.mark.tier("runs")
 def test_value_noise_without_input_noise():
     matrix, f = ellipsoid(5, 10)
     gaps = []
@@ -138,7 +139,9 @@ def test_random_problems_are_descended(random_problems):
 
 
 @pytest.mark.parametrize("sigma", [0.0, 0.05])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(s, marks=pytest.mark.tier("runs")) for s in (1, 2))]
+)
 def test_an_optimum_in_a_corner_of_the_bounds(sigma, seed):
     """All lies on one side there: a search that took this for a step would grow for ever."""
     dim, world = 14, np.random.default_rng([seed, 2])

@@ -140,6 +140,14 @@ def test_where_f_is_rugged_the_trend_is_looked_for_first():
     assert restarts[0] == optimiser.BEGINS[Kind.TREND]
 
 
+def test_where_the_budget_is_small_restarts_look_elsewhere_first():
+    search = fresh(2, budget=1000)
+    play(search, wavy, np.full(2, 0.01), 1000)
+    restarts = [reason for reason in search.take_events() if reason in optimiser.BEGINS.values()]
+    assert restarts[0] == optimiser.BEGINS[Kind.LARGE]
+    assert optimiser.BEGINS[Kind.TREND] not in restarts
+
+
 def wavy(x):
     return sphere(x) + np.sum(np.cos(50 * x), axis=1)
 

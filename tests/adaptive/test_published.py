@@ -55,13 +55,8 @@ PROBLEMS = {
 }
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=() if name == "mixture" else pytest.mark.tier("runs"))
-        for name in PROBLEMS
-    ],
-)
+@pytest.mark.tier("runs")
+@pytest.mark.parametrize("name", PROBLEMS)
 def test_the_robust_optimum_is_found(name):
     """10,000 evaluations from random starts in the box; the median regret of 5 seeds."""
     f, lower, upper, sigma, optimum, nodes, allowed = PROBLEMS[name]

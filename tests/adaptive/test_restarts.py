@@ -10,10 +10,11 @@ from phenes.adaptive.restarts import Answer, Kind, Schedule, Verdicts, default_p
 from tests.adaptive.problems import coordinates, descent
 
 
-def challenge(schedule, coords=None, seed=0, explained=0.5):
+def challenge(schedule, coords=None, seed=0, explained=0.5, left=np.inf):
     coords = coordinates(np.ones(3)) if coords is None else coords
     answer = Answer(np.full(coords.dim, 0.3), explained)
-    return schedule.challenge(coords, np.zeros(coords.dim), answer, np.random.default_rng(seed))
+    rng = np.random.default_rng(seed)
+    return schedule.challenge(coords, np.zeros(coords.dim), answer, rng, left)
 
 
 def test_the_default_population_is_the_tutorials():
@@ -69,6 +70,14 @@ def test_trends_are_not_looked_for_where_a_quadratic_explains_f(explained):
     assert challenge(Schedule(10), explained=explained).trend == 0
 
 
+def test_a_trend_is_looked_for_only_if_a_third_of_what_is_left_pays_for_draws_and_descent():
+    draws = tuning.TREND_ROWS_PER_FEATURE * 10
+    for left, trend in ((3 * (draws + 70), draws), (3 * (draws + 70) - 1, 0)):
+        assert challenge(Schedule(10, refined=70), left=left).trend == trend
+    schedule = Schedule(10, trend=1, refined=70)  # the second has twice as many draws
+    assert challenge(schedule, left=3 * (2 * draws + 70) - 1).trend == 0
+
+
 def test_a_trend_that_leads_back_says_nothing_of_other_places():
     schedule = Schedule(10)
     schedule.spending.kind = Kind.TREND
@@ -103,6 +112,23 @@ def test_restarts_start_between_the_bounds_or_around_x0():
     free = coordinates(np.ones(2), width=0.5)
     around = np.array([challenge(Schedule(9, trends=False), free, s).mean for s in range(300)])
     assert np.std(around) == pytest.approx(tuning.START_SPREAD * 0.5, rel=0.15)
+
+
+def test_where_all_values_were_equal_single_draws_look_around_x0():
+    """Nor do they count as large or small restarts: populations would have doubled by then."""
+    schedule = Schedule(9)
+    answer = Answer(np.full(2, 0.3), np.nan, lost=True)
+    coords = coordinates(np.ones(2), lower=[-1.0, -np.inf], upper=[3.0, np.inf], bias=0.1)
+    rng = np.random.default_rng(0)
+    starts = [schedule.challenge(coords, np.full(2, 0.2), answer, rng) for _ in range(40)]
+    assert {(each.popsize, each.width, each.trend) for each in starts} == {
+        (9, tuning.LOST_WIDTH, 0)
+    }
+    means = np.array([each.mean for each in starts]) - 0.1
+    assert np.ptp(means[:, 0]) > 3  # uniform between bounds
+    np.testing.assert_allclose(means[:, 1], 0.2)
+    assert schedule.large == 0
+    assert schedule.started == 40
 
 
 def test_more_restarts_are_pointless_after_three_at_one_place_or_nine_in_vain():

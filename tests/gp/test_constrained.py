@@ -39,6 +39,7 @@ def test_the_shape_of_the_law_is_learnt_at_the_answer():
     assert known.margins(at[None])[0, 0] * scale[0] == pytest.approx(expected, rel=0.1)
 
 
+@pytest.mark.tier("runs")
 def test_the_answer_is_the_best_that_meets_them():
     world = np.random.default_rng(1)
     search = BayesianSearch(

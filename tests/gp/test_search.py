@@ -6,6 +6,7 @@ import pytest
 from phenes.gp import BayesianSearch, tuning
 
 NOISE = 0.1
+IN_FULL = pytest.mark.tier("runs")
 
 
 def branin(x):
@@ -35,7 +36,7 @@ def run(search, f, budget, noise=NOISE, batch=None, hide=0.0, seed=0):
     return search
 
 
-@pytest.mark.parametrize("dim", [1, 3, 8])
+@pytest.mark.parametrize("dim", [3, *(pytest.param(d, marks=IN_FULL) for d in (1, 8))])
 def test_a_quadratic_is_known_after_a_few_rows_more_than_it_has_features(dim):
     search = run(make(dim), bowl, 3 * (dim + 2) + 8)
     assert search.mean == pytest.approx(np.full(dim, 0.3), abs=0.02)
@@ -180,6 +181,14 @@ def test_the_longer_all_values_are_equal_the_further_out_it_looks():
     assert np.abs(run(make(**sides), flat, 200).ask(20) - 1).max() <= 2
 
 
+def test_while_all_values_are_equal_all_of_the_box_is_filled():
+    """Every other point of a Sobol sequence lies in one half of some coordinate."""
+    asked = run(make(dim=5), lambda x: np.zeros(len(x)), 400).ask(200)
+    inner = asked[np.abs(asked - 1).max(axis=1) <= tuning.REACH * 0.5]
+    assert len(inner) > 90
+    assert np.abs(inner.mean(axis=0) - 1).max() < 0.2  # of a box of 1 +- 2
+
+
 def test_constant_values_are_no_model():
     search = run(make(), lambda x: np.ones(len(x)), 20)
     assert search.phase == "design"
@@ -193,11 +202,13 @@ class TestWhatIsNotMeasured:
         search = run(make(), bowl, 50, hide=0.3)
         assert search.mean == pytest.approx(np.full(2, 0.3), abs=0.1)
 
-    def test_nothing(self):
-        search = run(make(), bowl, 50, hide=1.1)
-        assert search.mean == pytest.approx(np.full(2, 0.3), abs=0.25)
+    @pytest.mark.parametrize(("budget", "away"), [(20, 0.3), pytest.param(50, 0.25, marks=IN_FULL)])
+    def test_nothing(self, budget, away):
+        search = run(make(), bowl, budget, hide=1.1)
+        assert search.mean == pytest.approx(np.full(2, 0.3), abs=away)
 
 
+@IN_FULL
 def test_value_noise_is_found_by_the_fit():
     coin = np.random.default_rng(2)
     search = run(make(), lambda x: bowl(x) + 0.1 * coin.standard_normal(len(x)), 60)
@@ -223,9 +234,9 @@ def test_better_knowledge_of_the_noise_changes_the_answer_and_not_the_rows():
 
 
 def test_the_same_seed_and_values_give_the_same_run():
-    one, two = (run(make(3), bowl, 20) for _ in range(2))
+    one, two = (run(make(), bowl, 12) for _ in range(2))
     assert np.array_equal(one.mean, two.mean)
-    assert not np.array_equal(one.mean, run(make(3, seed=1), bowl, 20).mean)
+    assert not np.array_equal(one.mean, run(make(seed=1), bowl, 12).mean)
 
 
 def test_the_expected_gain_falls():
@@ -262,3 +273,13 @@ def test_with_few_evaluations_fewer_are_spread_first(dim, budget, rows):
     search = BayesianSearch(np.zeros(dim), np.ones(dim), np.ones(dim), seed=0, budget=budget)
     assert search.popsize == rows
     assert len(search.ask()) == rows
+
+
+def test_rows_that_were_not_measured_tell_less_than_the_same_rows_measured():
+    theta = np.random.default_rng(0).uniform(-1, 3, (14, 2))
+    errors = []
+    for measured in (np.ones((14, 2), bool), np.zeros((14, 2), bool)):
+        search = make(noise=0.3)
+        search.tell(theta, theta, bowl(theta), measured)
+        errors.append(search.predict(theta)[1].mean())
+    assert errors[1] > 2 * errors[0]

@@ -124,6 +124,7 @@ def test_rows_say_of_the_mean_what_they_are_worth():
     assert left.elsewhere[0] == pytest.approx(np.exp(4), rel=0.5)
 
 
+@pytest.mark.tier("runs")
 def test_without_noise_too():
     """The law of x is a point then, and one draw is all of it."""
     f = lambda x: float(steep(x[None])[0])  # noqa: E731
@@ -132,7 +133,8 @@ def test_without_noise_too():
     assert result.fun < 100
 
 
-@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.tier("runs"))])
+@pytest.mark.tier("runs")
+@pytest.mark.parametrize("seed", [0, 1])
 def test_a_cost_over_many_orders_of_magnitude_is_minimised(seed):
     """It began at e^16; the start was returned, with a claim of 1e24."""
     options = dict(noise=0.1, budget=30, seed=seed, engine="gp")

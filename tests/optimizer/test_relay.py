@@ -50,10 +50,24 @@ def test_both_legs_are_in_the_history(result):
     assert result.nfev == 300
 
 
+@pytest.mark.tier("runs")
 def test_the_same_seed_gives_the_same_run(result):
     again = run("relay")
     assert np.array_equal(again.x, result.x)
     assert again.fun == result.fun
+
+
+def test_as_long_as_all_values_are_equal_the_first_leg_fills_the_space():
+    opt = phenes.Optimizer(np.zeros(2), 0.5, 0.1, budget=600, seed=0)
+    rng = np.random.default_rng(0)
+    asked = opt.ask(relay.HAND_OVER + 40)
+    opt.tell(asked, np.zeros(len(asked)), realised=asked + 0.1 * rng.standard_normal(asked.shape))
+    assert opt.phase == "design"
+    more = opt.ask(relay.HAND_OVER)
+    opt.tell(
+        more, np.arange(float(len(more))), realised=more + 0.1 * rng.standard_normal(more.shape)
+    )
+    assert opt.phase not in {"design", "model"}
 
 
 def test_nothing_told_is_lost_at_the_change():

@@ -14,10 +14,20 @@ FLAT = "the values no longer differ"
 
 @dataclass
 class Plateau:
-    """Counts generations in a row whose values were all equal."""
+    """Counts generations in a row whose values were all equal.
+
+    A search that has never seen two different values is lost: it knows nothing that staying could
+    add to, and is given up soon, so that restarts look elsewhere.
+    """
 
     on: bool = True
     flat: int = 0
+    ever: bool = False  # whether values of a generation have differed
+
+    @property
+    def lost(self) -> bool:
+        """Whether values were equal from the start on."""
+        return self.on and self.flat > 0 and not self.ever
 
     def decide(self, state: State, f: np.ndarray) -> Decisions:
         """Stays, returns or ends if all values f of a generation are equal."""
@@ -25,7 +35,7 @@ class Plateau:
             return ()
         self.flat += 1
         best = state.archive.best()
-        if self.flat > tuning.FLAT_GENERATIONS:
+        if self.flat > (tuning.FLAT_GENERATIONS if self.ever else tuning.LOST_GENERATIONS):
             return (End(FLAT),)
         if best is not None and float(f[0]) > best[1]:
             return (Return(WORSE, best[0]),)
@@ -34,3 +44,4 @@ class Plateau:
     def moved(self) -> None:
         """Starts counting anew: a generation whose values differed moved the search."""
         self.flat = 0
+        self.ever = True

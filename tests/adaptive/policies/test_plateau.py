@@ -31,10 +31,21 @@ def test_on_the_best_plateau_the_search_stays_and_on_a_worse_one_it_goes_back():
 
 
 def test_after_twenty_generations_it_ends():
-    policy, state = Plateau(), state_with(1.0)
+    policy, state = Plateau(ever=True), state_with(1.0)
     for _ in range(tuning.FLAT_GENERATIONS):
         assert policy.decide(state, np.ones(8)) == (Stay(),)
     assert policy.decide(state, np.ones(8)) == (End(FLAT),)
+
+
+def test_where_values_never_differed_it_ends_soon():
+    policy, state = Plateau(), state_with(1.0)
+    assert not policy.lost
+    for _ in range(tuning.LOST_GENERATIONS):
+        assert policy.decide(state, np.ones(8)) == (Stay(),)
+    assert policy.decide(state, np.ones(8)) == (End(FLAT),)
+    assert policy.lost
+    policy.moved()
+    assert not policy.lost
 
 
 def test_a_generation_that_moved_the_search_counts_anew():

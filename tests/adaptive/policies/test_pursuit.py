@@ -168,6 +168,7 @@ def test_steps_stay_within_the_bounds():
     assert policy.value < 3 + 1e-6
 
 
+@pytest.mark.tier("runs")
 def test_a_curved_valley_is_followed():
     """Rosenbrock's function in 10 dimensions from 0: the median was 2760 without pursuit."""
     reached = []
