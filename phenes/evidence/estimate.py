@@ -43,6 +43,7 @@ EXACT = 1e-6
 GROWTH, SUDDEN = 4.0, 10.0
 SMOOTH_ORDER = 2
 TWO_SIDED = 0.97725  # probability below two standard deviations of a normal
+MOSTLY = 0.5  # share of the weight of rows whose values are those of others
 TIGHTENINGS = 3  # times that a risk is linearised where a model knows the law of f better
 RULE_OF_THREE = 3.0  # n draws without an event leave a probability of 3 / n for it, at 95 %
 
@@ -197,7 +198,9 @@ def _of_risk(
     """
     draws, failed = own.size, int(np.isnan(own).sum())
     found: list[Estimate | None] = []
-    if control and surrogate is not None:
+    bounds = risk.bounds(own[np.isfinite(own)])
+    stepped = bounds is not None and view.stepped  # between values that f takes a model has others
+    if control and surrogate is not None and not stepped:
         explained = view.explained_risk(surrogate, risk)
         if explained is not None:
             model, reference = explained
@@ -207,12 +210,30 @@ def _of_risk(
                 judged = replace(judged, se=math.hypot(judged.se, doubt))
             found.append(judged)
     reference = risk.reference(*view.sample(wide), smooth=False)
-    bounds = risk.bounds(own[np.isfinite(own)])
     plain = [view.linear(reference, risk).judge(None, draws, failed)]
     if control and bounds is None:  # what jumps has no quadratic model
         plain += [view.quadratic_of(reference, risk, each, draws, failed) for each in (False, True)]
-    found += [each if each is None else widened(each, bounds) for each in plain]
-    return min((each for each in found if each is not None), key=lambda each: each.se)
+    known = [each for each in found if each is not None]
+    if known and own.size and np.ptp(own) == 0:  # draws that are all equal show no spread
+        return known[0]
+    alone = [widened(each, bounds) for each in plain if each is not None]
+    # by the model of the search and by the draws alone: quadratics of few rows say anything
+    beside = known + [each for each in alone if each.control == "none"]
+    return _reconciled(min(known + alone, key=lambda each: each.se), beside)
+
+
+def _reconciled(best: Estimate, others: list[Estimate]) -> Estimate:
+    """The same with an interval that reaches what is said of the same thing in contradiction.
+
+    The error of draws is too small where the law has a tail that they have not shown, that of a
+    model where f is not as smooth: if they contradict one another, either may be right.
+    """
+    reach = [
+        abs(each.fun - best.fun) / 2 + each.se
+        for each in others
+        if abs(each.fun - best.fun) > 2 * math.hypot(each.se, best.se)
+    ]
+    return replace(best, se=max([best.se, *reach]))
 
 
 def widened(known: Estimate, bounds: tuple[float, float] | None) -> Estimate:
@@ -322,6 +343,11 @@ class _View:
         _, first, group = np.unique(self.f, return_index=True, return_inverse=True)
         elsewhere = np.any(self.point != self.point[first[group]], axis=1)
         return np.isin(group, group[elsewhere])
+
+    @property
+    def stepped(self) -> bool:
+        """Whether f takes few values here: most that have a weight are those of other rows too."""
+        return float(self.w @ (self._plateaus() & ~self.failed)) > MOSTLY
 
     def _off(self, model: Control | None) -> FloatArray:
         """What a model misses of the rows, beside what it misses on average here, [n]."""
@@ -489,7 +515,8 @@ class _View:
         other = other if self._tied() else 0.0
         unseen, hoped = (
             max(float(off.max()), other, 0.0) / n,
-            max(float(-off.min()), -other, 0.0) / n,
+            # whatever the model misses nearby, no draw is better than all that were ever made
+            min(max(float(-off.min()), -other, 0.0), max(fun - self.low, 0.0)) / n,
         )
         spread = math.sqrt(variance * n) if np.isfinite(variance) else np.inf
         name = "none" if model is None else model.name

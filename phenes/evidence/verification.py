@@ -28,6 +28,7 @@ LEAST_EACH = 4  # draws that a candidate needs to be recommended instead of the 
 RIVALS = 3
 # share of the reserve in which the proposal may still improve
 IMPROVING = 0.4
+PROBES = 0.3  # largest share of the reserve that is aimed at what no evaluation has met
 LEAST_DRAWS = 5  # draws that an answer needs to be called verified
 MOST_FAILING = 0.5  # share of the draws at an answer that may fail
 # errors of a model by which it must know the start to be worse; with one, an answer on a yield
@@ -79,9 +80,16 @@ class Verification(_Spending):
     admissible : callable
         Estimates -> those of them that may be recommended: that meet the constraints, or if none
         does, the one that violates them least. All, if there are no constraints.
+    probe : callable
+        theta -> where to aim an evaluation at a part of its law that none has met; None if that is
+        small. What is claimed of a tail there would be the word of a model alone.
+    needed : int
+        Draws that show what is claimed without a model; with so many, none of them is aimed.
     spent, entrants, wanted, at_start, feared : int, list, tuple, int, float
         The state of the race: draws made, theta that take part, theta and draws that the round
         waits for, draws made at the start, and the worst that was thought of a leader.
+    probes, aims, handed_out : int, bool, bool
+        Evaluations that were aimed; whether the round waits for one, and whether it was given.
     """
 
     start: FloatArray
@@ -93,6 +101,8 @@ class Verification(_Spending):
     modelled: Callable[[], Estimate | None] = lambda: None
     others: list[FloatArray] = field(default_factory=list[FloatArray])
     admissible: Callable[[list[Estimate]], list[Estimate]] = lambda known: known
+    probe: Callable[[FloatArray], FloatArray | None] = lambda theta: None
+    needed: int = 0
     spent: int = 0
     entrants: list[FloatArray] = field(default_factory=list[FloatArray])
     # theta and draws that the round still waits for
@@ -100,6 +110,9 @@ class Verification(_Spending):
     at_start: int = 0  # draws made at the start
     # the largest upper bound of a leader so far: new rivals are sought when it is exceeded
     feared: float = -np.inf
+    probes: int = 0
+    aims: bool = False  # whether the round waits for an evaluation that was aimed
+    handed_out: bool = False  # whether `ask` has given it
 
     def __post_init__(self) -> None:
         self.entrants = [self.proposal, *self.others]
@@ -111,13 +124,18 @@ class Verification(_Spending):
         Parameters
         ----------
         n : int
-            How many theta; if more than the round waits for, more of the same.
+            How many theta; if more than the round waits for, more of the same, or of the proposal
+            where one was aimed beside it.
 
         Returns
         -------
         ndarray, shape (n, d)
         """
-        return np.tile(self.wanted[0], (n, 1))
+        rows = np.tile(self.wanted[0], (n, 1))
+        if self.aims:
+            rows[0 if self.handed_out else 1 :] = self.proposal
+            self.handed_out = True
+        return rows
 
     def told(self, theta: FloatArray) -> None:
         """Rows have arrived; those that the round waits for bring it to its end.
@@ -140,7 +158,11 @@ class Verification(_Spending):
         To the start or to an unknown rival if that may change the answer, else to the leader.
         """
         step = min(max(ROUND_LEAST, round(ROUND_SHARE * self.reserve)), self.left)
-        if self._improved():
+        improved = self._improved()
+        self.aims, self.handed_out = self._probed(), False
+        if self.aims:
+            return
+        if improved:
             self.wanted = (self.proposal, step)
             return
         known = [self.evidence(theta) for theta in self.entrants]
@@ -176,7 +198,8 @@ class Verification(_Spending):
 
         It is asked only as long as enough draws are left for what it proposes.
         """
-        if not self.spent or self.left < max(LEAST_DRAWS, (1 - IMPROVING) * self.reserve):
+        shows = self.needed if self.reserve >= self.needed else 0
+        if not self.spent or self.left < max(LEAST_DRAWS, (1 - IMPROVING) * self.reserve, shows):
             return False
         better = self.improve(self.proposal)
         if better is None:
@@ -184,6 +207,26 @@ class Verification(_Spending):
         self.proposal = better
         self.entrants.insert(0, better)
         return True
+
+    def _probed(self) -> bool:
+        """Whether the next evaluation is aimed at what none has met of the law at the proposal.
+
+        The first ones are: the search learns from them, and may propose another place.
+        """
+        if self.probes >= self._most_probes or self.left <= LEAST_DRAWS:
+            return False
+        theta = self.probe(self.proposal)
+        if theta is None:
+            return False
+        self.probes += 1
+        self.wanted = (theta, 1)
+        return True
+
+    @property
+    def _most_probes(self) -> float:
+        """Evaluations that may be aimed: of draws that show a tail by themselves, none."""
+        most = PROBES * self.reserve
+        return min(most, self.reserve - self.needed) if self.reserve >= self.needed else most
 
     def _start_may_tell(self, leader: Estimate, start: Estimate) -> bool:
         """Whether the start is the one whose E f is not known well enough to be beaten."""
@@ -277,9 +320,10 @@ def surely_beats(a: Estimate, b: Estimate) -> bool:
 def beats(a: Estimate, b: Estimate) -> bool:
     """Whether a surely beats b or, where both are well known, has the lower pessimistic E f.
 
-    The pessimistic value is the one after one more draw as bad as the worst value seen nearby.
+    The pessimistic value is the one after one more draw as bad as the worst value seen nearby. Of
+    two places with the same values none is better, though one has more draws.
     """
-    known = min(a.draws, b.draws) >= WELL_KNOWN
+    known = min(a.draws, b.draws) >= WELL_KNOWN and a.fun != b.fun
     return surely_beats(a, b) or (known and a.fun + a.unseen < b.fun + b.unseen)
 
 

@@ -195,7 +195,7 @@ class Readings:
             nfev=self.nfev,
             budget=self._progress.budget,
             generations=self.generation,
-            popsize=search.popsize,
+            popsize=search.first_popsize,
             width=search.width,
             spread=self.spread,
             noise=trust.law(trust.x0),
@@ -206,6 +206,7 @@ class Readings:
             noise_cov=trust.law(claim.estimate.theta).cov,
             held=self._held_at_answer(),
             objective=self.objective,
+            unmet=trust.unmet(claim.estimate.theta),
         )
         found = answer(facts)
         found = found if self._sign > 0 else found.negated()

@@ -94,7 +94,7 @@ class Candidate(NamedTuple):
     failing: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Result:
     """The answer of `minimize`, `maximize` and `Optimizer.result`.
 

@@ -22,6 +22,7 @@ from phenes.evidence.estimate import (
     shifted_weights,
 )
 from phenes.evidence.limits import Limits, Place, worst_excess
+from phenes.evidence.reach import aimed, unmet
 from phenes.evidence.verification import TRIAL, Repeats, carries, decide, surely_beats
 from phenes.optimizer.claim import Claim, exact_claim, modelled
 from phenes.optimizer.local_laws import GaussianAt, LocalLaws
@@ -98,7 +99,8 @@ class Trust:
     ) -> int:
         """Evaluations that are kept for the end."""
         least = self._merit.risk.least_draws
-        return reserved(budget, wanted, popsize, whole, self.exact, least)
+        risky = self._risk is not None
+        return reserved(budget, wanted, popsize, whole, self.exact, least, risky)
 
     def add(
         self,
@@ -208,6 +210,8 @@ class Trust:
                 self._modelled_start,
                 others,
                 self.admissible,
+                self._probe,
+                self._merit.risk.least_draws,
             )
             for other in others:
                 self.place("proposal", other)
@@ -240,6 +244,31 @@ class Trust:
         if found is not None:
             self.place("proposal", found)
         return found
+
+    def unmet(self, theta: FloatArray) -> float:
+        """The largest share of the law at theta beyond all evaluations in one direction.
+
+        For risks, as `_probe`.
+        """
+        if self._risk is None:
+            return 0.0
+        return unmet(self.law(theta), self.seen.point).share
+
+    def _probe(self, theta: FloatArray) -> FloatArray | None:
+        """Where to aim at the part of the law at theta that no evaluation has met; None if small.
+
+        For risks: E f does not hang on what is rare, unless that is seen elsewhere.
+        """
+        if self._risk is None:
+            return None
+        law, most = self.law(theta), self._merit.risk.most_unmet
+        side = unmet(law, self.seen.point)
+        if side.share <= most:
+            return None
+        found = self._inside(aimed(law, side.direction, most)[None])[0]
+        # at a bound nothing can be aimed beyond it, and draws at theta are as good
+        gained = float((law.z(found) - law.z(theta)) @ side.direction)
+        return found if gained > 0.5 else None
 
     def _modelled_start(self) -> Estimate | None:
         """E f at the start by the model of the search, where that explains values anywhere."""

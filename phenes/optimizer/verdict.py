@@ -21,6 +21,8 @@ from phenes.risk import Risk, mean
 
 POPULATIONS = 2  # evaluations below so many populations are no search
 MODEL = "process"  # the control variate that explains f wherever x may be
+# times the share of the law of x that evaluations should have met: beyond, no model is believed
+UNMET = 4.0
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 CONTRADICTED = 3.0  # joint standard errors between the model of the search and the draws
 NOTABLE = 0.1  # standard deviations of f at x by which they must differ as well
@@ -59,6 +61,7 @@ class Facts(NamedTuple):
     noise_cov: FloatArray
     held: Constraints | None = None
     objective: Risk = mean()
+    unmet: float = 0.0  # share of the law at the answer beyond all evaluations in one direction
 
 
 def answer(facts: Facts) -> Result:
@@ -203,14 +206,24 @@ def _doubts(facts: Facts) -> list[str]:
 
 
 def _thin_tail(facts: Facts) -> str:
-    """What is to be said of too few draws for a tail that no model explains."""
+    """What is to be said of too few draws for a tail that no model explains.
+
+    Of what lies beyond all evaluations a model explains nothing.
+    """
     known, needed = facts.claim.estimate, facts.objective.least_draws
-    if facts.claim.exact or known.control == MODEL or known.draws - known.failed >= needed:
+    count = known.draws - known.failed
+    if facts.claim.exact or count >= needed:
         return ""
-    return (
+    few = (
         f"the {facts.objective.label(facts.sign)} needs {needed} or more evaluations at x, and"
-        f" there were {known.draws - known.failed}: a larger budget would help, or verify={needed}"
+        f" there were {count}"
     )
+    helps = f"a larger budget would help, or verify={needed}"
+    if known.control != MODEL:
+        return f"{few}: {helps}"
+    if facts.unmet <= UNMET * facts.objective.most_unmet:
+        return ""
+    return f"{few}; to one side {facts.unmet:.0%} of all x lie beyond all evaluations: {helps}"
 
 
 def _has_gone_far(facts: Facts) -> bool:
@@ -228,11 +241,12 @@ def _still_falling(f: FloatArray) -> bool:
 
 
 def _is_start(facts: Facts) -> bool:
-    """Whether the start is recommended though the search proposed another place."""
+    """Whether the start is recommended though the search proposed another place, or never moved."""
     at = facts.claim.estimate.theta
     if not np.array_equal(at, facts.claim.start.theta):
         return False
-    return bool(np.linalg.norm(facts.noise.z(facts.proposal) - facts.noise.z(at)) > 0.5)
+    away = np.linalg.norm(facts.noise.z(facts.proposal) - facts.noise.z(at))
+    return bool(away > 0.5 or away == 0)
 
 
 def _notes(facts: Facts) -> list[str]:

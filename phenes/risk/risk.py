@@ -10,6 +10,8 @@ from typing import Any, ClassVar
 from phenes._validate import FloatArray
 from phenes.risk.reference import Reference
 
+MOST_UNMET = 0.05  # share of the law of x that no evaluation needs to have met
+
 
 class Risk(ABC):
     """A functional rho of the law of f(x), small where theta is good.
@@ -121,6 +123,14 @@ class Risk(ABC):
         is no bound of a quantile.
         """
         return 1
+
+    @property
+    def most_unmet(self) -> float:
+        """Share of the law of x beyond all evaluations that a claim may rest on a model for.
+
+        Half of a tail: if it were as large as the tail, all of that might be there.
+        """
+        return min(self.tail / 2, MOST_UNMET)
 
     @property
     def ends(self) -> tuple[float, float]:

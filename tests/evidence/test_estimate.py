@@ -2,10 +2,15 @@
 errors.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from phenes import risk
 from phenes.evidence.estimate import (
+    Estimate,
+    _reconciled,
     balance_weights,
     estimate,
     fresh_weights,
@@ -354,3 +359,62 @@ class TestSurrogate:
         assert claims[0].control == "process"
         assert claims[1].se > 5 * claims[0].se
         assert claims[1].unseen > 0.1
+
+
+def test_no_draw_is_hoped_for_that_is_better_than_all_that_were_made():
+    """A quadratic misses a wall by far on both sides; f itself is never below zero."""
+    rng = np.random.default_rng(6)
+    at = np.full(2, 0.8)
+
+    def wall(x):
+        return np.sum(x**2, axis=1) + np.exp(12 * x[:, 0])
+
+    found = []
+    for _ in range(20):
+        seen = seen_by(rng, 2, 60, 5, f=wall, at=at)
+        known = estimate(seen, law_at(at), seen.price(10), fresh_weights(seen, law_at(at)))
+        assert known.effective * known.hoped <= known.fun - seen.lowest + 1e-9 * known.fun
+        found.append(known.control != "none" and known.hoped > 0)
+    assert any(found)
+
+
+class TestRisks:
+    """What draws and a model say of a risk, where the draws show too little."""
+
+    @staticmethod
+    def claimed(f, each):
+        """From 40 rows around, and 6 draws within half a standard deviation."""
+        rng, law = np.random.default_rng(5), law_at(np.zeros(2))
+        theta = 0.8 * rng.standard_normal((40, 2))
+        x = np.concatenate(
+            [theta + STD * rng.standard_normal((40, 2)), 0.1 * rng.uniform(-1, 1, (6, 2))]
+        )
+        seen = Observations(2)
+        seen.add(np.concatenate([theta, np.zeros((6, 2))]), x, x, f(x))
+        model = TestSurrogate.model(seen)
+        weights = fresh_weights(seen, law)
+        return estimate(seen, law, 5.0, weights, surrogate=model, risk=each)
+
+    def test_draws_that_are_all_equal_show_no_spread(self):
+        """f is flat in the middle: the model knows of the rest, the draws do not."""
+        found = self.claimed(
+            lambda x: np.maximum(np.linalg.norm(x, axis=1) - 0.4, 0.0), risk.mean_plus_std(2)
+        )
+        assert found.control == "process"
+        assert found.fun > 0.1
+
+    def test_a_quantile_of_steps_has_no_model(self):
+        found = self.claimed(lambda x: np.floor(2 * np.linalg.norm(x, axis=1)), risk.quantile(0.9))
+        assert found.control == "none"
+        assert np.isinf(found.se)
+
+    def test_what_contradicts_is_within_the_interval(self):
+        """A model that is sure of 3, and draws that are sure of 1, leave both possible."""
+        draws, model = (
+            Estimate(np.zeros(2), fun, se, se, 0.0, 9, 9, 0, 1.0)
+            for fun, se in [(1.0, 0.1), (3.0, 0.2)]
+        )
+        found = _reconciled(draws, [draws, model])
+        assert (found.fun, found.se) == (1.0, 1.2)
+        agreed = replace(model, fun=1.3)
+        assert _reconciled(draws, [draws, agreed]) == draws

@@ -52,7 +52,7 @@ def test_a_file_has_every_number_exactly_and_blanks_for_what_is_unknown(tmp_path
 
 def test_a_data_frame_has_the_phases_of_a_run():
     pytest.importorskip("pandas")
-    opt = phenes.Optimizer(np.ones(2), 0.5, 0.1, budget=40, engine="gp", seed=0)
+    opt = phenes.Optimizer(np.ones(2), 0.5, 0.1, budget=40, engine="gp", seed=0, popsize=8)
     while not opt.stop():
         theta = opt.ask()
         opt.tell(theta, np.sum(theta**2, axis=1), realised=theta)

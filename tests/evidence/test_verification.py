@@ -7,6 +7,7 @@ from phenes.evidence.estimate import Estimate
 from phenes.evidence.verification import (
     Repeats,
     Verification,
+    beats,
     carries,
     decide,
     expected_to_beat,
@@ -101,6 +102,12 @@ def test_surely_is_one_joint_standard_error_and_what_may_be_missed():
     assert not surely_beats(
         known(PROPOSAL, 0.0), Estimate(START, 0.1, 0.03, 0.03, 0.0, 10, 10, 0, 0.1, hoped=0.1)
     )
+
+
+def test_more_draws_of_the_same_value_are_not_better():
+    start = known(START, 0.0, 10, unseen=0.1)
+    assert not beats(known(PROPOSAL, 0.0, 40, unseen=0.02), start)
+    assert beats(known(PROPOSAL, -0.01, 40, unseen=0.02), start)
 
 
 def test_a_leader_that_fails_loses_the_lead():
@@ -232,3 +239,53 @@ class TestCarries:
     )
     def test_else_it_stays(self, chosen, here):
         assert not carries(chosen, here)
+
+
+class Aimed(World):
+    """So many evaluations beside the proposal are wanted before its draws."""
+
+    def __init__(self, values, times):
+        super().__init__(values)
+        self.times = times
+
+    def probe(self, theta):
+        return np.full(2, 7.0) if self.draws[7.0] < self.times else None
+
+
+@pytest.mark.parametrize(("times", "made"), [(2, 2), (50, 6)])
+def test_what_none_has_met_is_visited_first_but_not_with_more_than_a_share(times, made):
+    world = Aimed({0.0: 5.0, 1.0: 0.0, 7.0: 3.0}, times)
+    world.run(20, 1, probe=world.probe)
+    assert world.draws == {0.0: 0, 1.0: 20 - made, 7.0: made}
+
+
+def test_a_batch_has_one_that_is_aimed_and_draws_beside_it():
+    world = Aimed({0.0: 5.0, 1.0: 0.0, 7.0: 3.0}, 1)
+    verification = Verification(
+        START, PROPOSAL, 20, world.evidence, lambda leader, entrants: [], probe=world.probe
+    )
+    np.testing.assert_array_equal(verification.ask(3)[:, 0], [7.0, 1.0, 1.0])
+    # what is under way is not asked for twice
+    np.testing.assert_array_equal(verification.ask(2)[:, 0], [1.0, 1.0])
+
+
+@pytest.mark.parametrize(("needed", "made"), [(17, 3), (20, 0), (30, 6)])
+def test_draws_that_show_a_tail_by_themselves_are_not_aimed(needed, made):
+    """Unless there are too few of them anyway."""
+    world = Aimed({0.0: 5.0, 1.0: 0.0, 7.0: 3.0}, 50)
+    world.run(20, 1, probe=world.probe, needed=needed)
+    assert world.draws[7.0] == made
+
+
+@pytest.mark.parametrize(("needed", "moves"), [(18, 1), (19, 0), (40, 1)])
+def test_a_proposal_moves_as_long_as_the_draws_that_show_a_tail_are_left(needed, moves):
+    """After a first round of 2 of 20 draws."""
+    asked: list[np.ndarray] = []
+
+    def improve(theta):
+        asked.append(theta)
+        return RIVAL.copy() if len(asked) == 1 else None
+
+    world = World({0.0: 5.0, 1.0: 1.0, 2.0: 0.0})
+    found = world.run(20, 1, improve=improve, needed=needed)
+    assert float(found.proposal[0]) == (2.0 if moves else 1.0)

@@ -26,6 +26,7 @@ def test_a_batch_must_gain_what_it_costs(gain, cost, n, stop, words):
     assert words in advice.text
 
 
+@pytest.mark.tier("runs")
 def test_of_an_optimizer():
     """Early there is much to gain, later next to nothing; asking changes nothing."""
     rng = np.random.default_rng(0)

@@ -113,7 +113,7 @@ def undisturbed(engine, case):
     ("engine", "case"),
     [
         pytest.param(engine, case, marks=() if case in some else pytest.mark.tier("runs"))
-        for engine, cases, some in (("adaptive", CASES, SOME), ("gp", FEW, FEW[:1]))
+        for engine, cases, some in (("adaptive", CASES, SOME), ("gp", FEW, ()))
         for case in cases
     ],
 )
@@ -138,7 +138,7 @@ def test_saved_and_loaded_before_every_call_it_goes_on_bit_for_bit(engine, case,
     assert whole[1].result.verified or case == "nothing verified"
 
 
-@pytest.mark.parametrize("engine", ["adaptive", "gp"])
+@pytest.mark.parametrize("engine", ["adaptive", pytest.param("gp", marks=pytest.mark.tier("runs"))])
 @pytest.mark.filterwarnings("ignore::phenes.optimizer.NoiseWarning")
 def test_a_checkpoint_goes_on_bit_for_bit_by_the_same_call(engine, tmp_path):
     options, kind = CASES["learnt, gaps"]
@@ -156,7 +156,11 @@ def test_a_checkpoint_goes_on_bit_for_bit_by_the_same_call(engine, tmp_path):
 
 @pytest.mark.parametrize(
     ("engine", "case"),
-    [("adaptive", "learnt, gaps"), ("adaptive", "correlated, one exact"), ("gp", "learnt, gaps")],
+    [
+        ("adaptive", "learnt, gaps"),
+        ("adaptive", "correlated, one exact"),
+        pytest.param("gp", "learnt, gaps", marks=pytest.mark.tier("runs")),
+    ],
 )
 @pytest.mark.filterwarnings("ignore::phenes.optimizer.NoiseWarning")
 def test_whether_somebody_looks_does_not_matter(engine, case):

@@ -33,7 +33,7 @@ def rounds(opt, rng, n):
     return opt
 
 
-@pytest.mark.parametrize("engine", ["gp", "adaptive"])
+@pytest.mark.parametrize("engine", [pytest.param("gp", marks=pytest.mark.tier("runs")), "adaptive"])
 def test_saved_and_loaded_it_goes_on_bit_for_bit(tmp_path, engine):
     path = tmp_path / "lab.phenes"
     options = {"batch": 4, "budget": 32, "engine": engine, "seed": 0}

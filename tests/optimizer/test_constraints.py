@@ -70,6 +70,7 @@ class TestAnswer:
         assert result.constraints.all.met
         assert result.constraints["right"].binding
 
+    @pytest.mark.tier("runs")
     def test_the_largest_value_too(self):
         result = phenes.maximize(
             lambda x: (-bowl(x)[0], bowl(x)[1]),
@@ -83,11 +84,13 @@ class TestAnswer:
         assert exact(result.x) >= 0.9
         np.testing.assert_allclose(result.x, expected(0.9), atol=0.02)
 
+    @pytest.mark.tier("runs")
     def test_in_the_mean_the_limit_itself_is_reached(self):
         result = solve(wish=phenes.on_average())
         assert result.x @ NORMAL == pytest.approx(LIMIT, abs=0.02)
         assert result.x @ NORMAL <= LIMIT + 1e-6
 
+    @pytest.mark.tier("runs")
     def test_where_nothing_meets_them_the_least_violating_one_and_why(self):
         def never(x):
             return bowl(x)[0], {"plane": bowl(x)[1]["plane"], "never": 1.0 + np.sum(x**2)}
@@ -98,6 +101,7 @@ class TestAnswer:
         assert "plane" not in result.message
         assert np.linalg.norm(result.x) < 0.3
 
+    @pytest.mark.tier("runs")
     def test_failures_and_what_is_not_known_violate_everything(self):
         def sometimes(x):
             value, held = bowl(x)
@@ -111,6 +115,7 @@ class TestAnswer:
         good = np.isfinite(own.f[here]) & (own.constraints["plane"][here] <= 0)
         assert all_hold.violated == np.sum(~good)
 
+    @pytest.mark.tier("runs")
     def test_without_noise_the_best_point_that_meets_them(self):
         result = phenes.minimize(
             bowl, np.zeros(2), 0.5, budget=60, popsize=4, constraints=phenes.chance(0.999)
@@ -136,6 +141,7 @@ class TestKept:
         assert float(rows[3]["constraint_f"]) == float(rows[3]["x_width"]) - 1
         assert len(result.evaluations.to_pandas()["deep"]) == 12
 
+    @pytest.mark.tier("runs")
     def test_a_run_that_is_cut_off_goes_on_bit_for_bit(self, tmp_path):
         whole = solve(budget=24, checkpoint=tmp_path / "whole.db")
         seen = []
@@ -186,7 +192,14 @@ class TestKept:
             loaded.evaluations.constraints["plane"], opt.evaluations.constraints["plane"]
         )
 
-    @pytest.mark.parametrize("options", [{"workers": 2}, {"vectorized": True}, {"realises": True}])
+    @pytest.mark.parametrize(
+        "options",
+        [
+            pytest.param({"workers": 2}, marks=pytest.mark.tier("runs")),
+            {"vectorized": True},
+            {"realises": True},
+        ],
+    )
     def test_the_run_does_not_depend_on_how_f_is_called(self, options):
         def rows(x):
             return np.sum((x - NORMAL) ** 2, axis=1), {"plane": x @ NORMAL - LIMIT}
@@ -257,6 +270,7 @@ class TestBadInput:
             solve(wish=0.9)
 
 
+@pytest.mark.tier("runs")
 @pytest.mark.few
 def test_a_risk_within_constraints_by_name():
     """CVaR of a parabola beyond a plane: the limit decides, and is said once."""

@@ -82,7 +82,7 @@ def test_moments_of_any_law(law, bias, var):
 
 
 @pytest.mark.few
-@pytest.mark.parametrize("engine", ["gp", "adaptive"])
+@pytest.mark.parametrize("engine", [pytest.param("gp", marks=pytest.mark.tier("runs")), "adaptive"])
 @pytest.mark.parametrize(
     "noise",
     [[0.3, 0, 0.3], np.diag([0.09, 0, 0.09])],

@@ -6,7 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import phenes
@@ -297,7 +297,13 @@ PICKLED = {
 }
 
 
-@pytest.mark.parametrize("kind", PICKLED)
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(kind, marks=pytest.mark.tier("runs") if kind in ("gp", "relay") else ())
+        for kind in PICKLED
+    ],
+)
 def test_pickled_while_the_answer_is_verified_it_goes_on_bit_for_bit(kind):
     """No part of a run may be a function of a function, which cannot be pickled."""
     opt = phenes.Optimizer(np.zeros(2), 0.5, budget=24, batch=4, **PICKLED[kind])
@@ -339,6 +345,12 @@ events = st.lists(
     dim=st.integers(1, 4),
     seed=st.integers(0, 1000),
     std=st.sampled_from([0.0, 0.01, 1.0]),
+)
+@example(  # at the noise floor, then nothing is measured any more
+    events=[("ask", 1), ("tell", 1), ("tell", 1), ("inject", 2), ("ask", 3), ("blind", 4)],
+    dim=1,
+    seed=0,
+    std=1.0,
 )
 def test_any_order_of_calls(events, dim, seed, std):
     """Whatever comes in whatever order: theta finite and of the right shape, every evaluation

@@ -96,7 +96,10 @@ def test_what_is_told_must_be_points_of_the_space():
     assert opt.nfev == 0
 
 
-@pytest.mark.parametrize(("engine", "budget"), [("gp", 40), ("adaptive", 800)])
+@pytest.mark.parametrize(
+    ("engine", "budget"),
+    [pytest.param("gp", 40, marks=pytest.mark.tier("runs")), ("adaptive", 800)],
+)
 def test_exact_coordinates_beside_noisy_ones(engine, budget):
     """E f = 2 * 0.1^2 at the optimum, and x = theta in the second coordinate."""
     result = phenes.minimize(

@@ -41,7 +41,10 @@ class TestFailures:
         assert result.failing.low <= np.isnan(values).mean() <= result.failing.high
         assert result.failing.draws >= 20
 
-    @pytest.mark.parametrize("kind", ["nan", "inf", "none", "raise", "complex"])
+    @pytest.mark.parametrize(
+        "kind",
+        ["nan", "raise", *(pytest.param(k, marks=IN_FULL) for k in ("inf", "none", "complex"))],
+    )
     def test_every_kind_of_failure_is_one(self, kind):
         def f(x):
             if x[0] < 0.5:
@@ -129,6 +132,7 @@ class TestClaims:
         assert result.verified >= 2
         assert result.best.fun == result.fun
 
+    @IN_FULL
     def test_without_noise_the_best_that_was_seen_is_the_answer(self):
         def ros(x):
             return 100 * (x[1] - x[0] ** 2) ** 2 + (1 - x[0]) ** 2
@@ -172,7 +176,7 @@ class TestClaims:
             covered += abs(result.fun + chance(result.x)) <= 2 * result.fun_se
         assert covered >= 8  # 95 % of ten; seven or fewer has a chance of 1 in 90
 
-    @pytest.mark.parametrize("noise", [0.1, "learn"])
+    @pytest.mark.parametrize("noise", [0.1, pytest.param("learn", marks=IN_FULL)])
     def test_claims_where_x_is_not_measured(self, noise):
         covered = []
         for seed in range(10):
@@ -194,20 +198,20 @@ class TestClaims:
         with pytest.warns(phenes.optimizer.NoiseWarning, match="nothing was measured"):
             opt.tell(theta, np.sum(theta**2, axis=1))
 
-    @pytest.mark.parametrize(("seeds", "least"), [(10, 9), pytest.param(30, 26, marks=IN_FULL)])
-    def test_coverage_over_seeds_on_scrap(self, seeds, least):
+    @IN_FULL
+    def test_coverage_over_seeds_on_scrap(self):
         """A step beside the optimum, 30 seeds: 95 % is 28.5; 25 or fewer has a chance of 1 in 60.
-        Of 10 seeds, 8 or fewer have one of 1 in 12.
+        `make test` has two seeds of another step, above.
         """
         f = lambda x: np.sum(x**2, axis=1) + 2.0 * (x[:, 0] > 0.2)  # noqa: E731
         z = np.random.default_rng(0).standard_normal((200_000, 2))
         covered = 0
-        for seed in range(seeds):
+        for seed in range(30):
             result = phenes.minimize(
                 f, [-1.0, 1.0], 0.5, 0.1, budget=150, seed=seed, vectorized=True
             )
             covered += abs(result.fun - f(result.x + 0.1 * z).mean()) <= 2 * result.fun_se
-        assert covered >= least
+        assert covered >= 26
 
     def test_smooth_claims_stay_narrow(self):
         """What the fresh draws are for must not cost the precision that x being measured buys."""
@@ -217,18 +221,19 @@ class TestClaims:
         assert result.verified >= 60
 
     @pytest.mark.parametrize(
-        "f",
+        ("f", "d", "budget"),
         [
-            lambda x: np.sum(x**2) ** 4,
-            pytest.param(lambda x: 1e6 * np.sum(x[1:] ** 2) + x[0] ** 2, marks=IN_FULL),
-            pytest.param(lambda x: np.exp(3 * np.sum(x**2)), marks=IN_FULL),
+            (lambda x: np.sum(x**2) ** 4, 2, 1000),
+            pytest.param(lambda x: np.sum(x**2) ** 4, 6, 3000, marks=IN_FULL),
+            pytest.param(lambda x: 1e6 * np.sum(x[1:] ** 2) + x[0] ** 2, 6, 3000, marks=IN_FULL),
+            pytest.param(lambda x: np.exp(3 * np.sum(x**2)), 6, 3000, marks=IN_FULL),
         ],
     )
-    def test_steep_functions_are_no_cliffs(self, f):
+    def test_steep_functions_are_no_cliffs(self, f, d, budget):
         """Values of the first steps are larger by ten orders of magnitude than those at the
         optimum: no reason to doubt it.
         """
-        result = phenes.minimize(f, np.full(6, 1.5), 0.5, 0.1, budget=3000)
+        result = phenes.minimize(f, np.full(d, 1.5), 0.5, 0.1, budget=budget)
         assert result.success
         assert np.abs(result.x[1:]).max() < 0.05
 
@@ -254,13 +259,48 @@ class TestFlat:
         ]
         assert sum(result.success and result.fun > 0.9 for result in found) >= 3
 
+    @pytest.mark.parametrize(
+        ("dim", "start", "width", "radius", "budget", "engine", "most_lost"),
+        [
+            pytest.param(5, 1.5, 0.5, 1.5, 1500, "relay", 0, marks=pytest.mark.tier("runs")),
+            pytest.param(5, 1.5, 0.5, 1.5, 4000, "adaptive", 0, marks=pytest.mark.tier("runs")),
+            (12, 0.9, 0.4, 4.0, 10_000, "adaptive", 1),
+        ],
+    )
+    def test_a_yield_of_zero_at_the_start_is_left(
+        self, dim, start, width, radius, budget, engine, most_lost
+    ):
+        """A thousandth of the draws at a good width pass; at the start, none in a million."""
+
+        def passes(x):
+            return -(np.sum(x**2, axis=1) < radius).astype(float)
+
+        options = {"budget": budget, "engine": engine, "vectorized": True}
+        found = [
+            phenes.minimize(passes, [start] * dim, width, 0.3, **options, seed=seed)
+            for seed in range(4)
+        ]
+        good = [each for each in found if each.success and each.fun < -0.8]
+        assert len(good) >= len(found) - most_lost
+        assert sum(each.success for each in found) == len(good)
+
+    def test_an_answer_at_the_start_from_which_nothing_moved_is_no_success(self):
+        """The one value that differs comes too late for the search to move."""
+        rare = iter([0.0] * 260 + [-1.0] + [0.0] * 100)
+        result = phenes.minimize(
+            lambda x: next(rare), np.zeros(12), 0.5, 0.3, budget=300, popsize=10, seed=0
+        )
+        assert np.array_equal(result.x, np.zeros(12))
+        assert not result.success
+        assert "nothing better than the start" in result.message
+
     def test_a_yield_found_from_a_narrow_start_is_a_success(self):
         passes = lambda x: float(np.all(np.abs(x - 3) < 0.5))  # noqa: E731
         result = phenes.maximize(passes, [2.45] * 3, 0.01, 0.1, budget=1000)
         assert result.success
         assert result.fun > 0.9
 
-    @pytest.mark.parametrize("seeds", [(0, 1), pytest.param((2, 3, 4, 5), marks=IN_FULL)])
+    @pytest.mark.parametrize("seeds", [(0,), pytest.param((1, 2, 3, 4, 5), marks=IN_FULL)])
     def test_a_start_on_the_edge_of_a_yield(self, seeds):
         """9 % at the start: the search goes to where values differ, and the claim is true."""
         good = lambda x: -float(np.sum((x - 2.0) ** 2) < 0.5)  # noqa: E731
@@ -312,7 +352,7 @@ class TestSuccess:
         assert np.abs(result.x).max() < 0.1
         assert abs(result.fun - 2 * 0.1 * np.sqrt(2 / np.pi)) <= 2 * result.fun_se
 
-    @pytest.mark.parametrize("seeds", [(0, 1), pytest.param((2, 3, 4), marks=IN_FULL)])
+    @pytest.mark.parametrize("seeds", [(0,), pytest.param((1, 2, 3, 4), marks=IN_FULL)])
     def test_never_worse_than_the_start(self, seeds):
         """A needle at the start in a plain that rises away from it."""
         f = lambda x: np.sum(x**2) + (0.0 if np.abs(x).max() < 0.3 else 2.0)  # noqa: E731
@@ -404,6 +444,7 @@ class TestFewDraws:
         np.testing.assert_array_equal(opt.result.x, result.x)
         assert opt.result.verified == 5
 
+    @IN_FULL
     @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=IN_FULL)])
     def test_a_start_that_the_model_knows_to_be_worse_is_not_returned(self, seed):
         """Of a start far from all other points evaluations say one value only."""
@@ -523,7 +564,8 @@ class TestAskAndTell:
         assert "target" not in result.message
 
 
-@pytest.mark.parametrize("asynchronous", [False, pytest.param(True, marks=IN_FULL)])
+@IN_FULL
+@pytest.mark.parametrize("asynchronous", [False, True])
 def test_a_raised_budget_goes_on_searching(tmp_path, asynchronous):
     """Rows of the first verification are on file; the second call replays them and searches on."""
     f = lambda x: np.sum(np.abs(x - 1.0))  # noqa: E731
@@ -560,7 +602,7 @@ SLOPES = {
     [
         *(pytest.param(name, 0.1, marks=() if name == "saddle" else IN_FULL) for name in SLOPES),
         ("linear", None),
-        ("linear", "learn"),
+        pytest.param("linear", "learn", marks=IN_FULL),
     ],
 )
 def test_an_f_without_a_minimum_is_said_to_have_none(name, noise, tmp_path):
@@ -607,3 +649,14 @@ def test_no_second_opinion_where_a_quadratic_is_exact(waves, asked, monkeypatch)
     options = {"noise": 0.1, "budget": 600, "engine": "adaptive", "seed": 0}
     phenes.minimize(lambda x: np.sum(x**2 + waves * np.sin(5 * x)), np.ones(3), 0.3, **options)
     assert len(calls) == asked
+
+
+def test_a_large_restart_at_the_end_does_not_make_the_run_hardly_a_search():
+    opt = phenes.Optimizer(np.ones(2), 0.5, 0.1, budget=300, popsize=10, engine="adaptive", seed=0)
+    rng = np.random.default_rng(0)
+    while not opt.stop():
+        theta = opt.ask()
+        x = theta + 0.1 * rng.standard_normal(theta.shape)
+        opt.tell(theta, np.sum(x**2, axis=1), realised=x)
+    opt._state.search._current.state.popsize = 10**6
+    assert opt.result.success, opt.result.message

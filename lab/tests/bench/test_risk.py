@@ -57,6 +57,14 @@ def test_who_lacks_a_risk_does_not_take_part():
     assert there == set(PROBLEMS) - {"basins"}
 
 
+def test_slow_models_may_be_run_on_some_problems_only():
+    wanted = RiskSettings(contenders=("phenes", "botorch"), slow_problems=("ledge",), seeds=1)
+    assert {part.problem for part in wanted.parts if part.contender == "botorch"} == {"ledge"}
+    assert {part.problem for part in wanted.parts if part.contender == "phenes"} == set(PROBLEMS)
+    with pytest.raises(ValueError, match="slow_problems must be of ledge, got bowl"):
+        RiskSettings(problems=("ledge",), contenders=("phenes",), slow_problems=("bowl",))
+
+
 def test_botorch_with_the_measured_x_finds_the_edge():
     pytest.importorskip("botorch")
     found = contenders.CONTENDERS["botorch-x"].run(PROBLEMS["ledge"], 12, 0)

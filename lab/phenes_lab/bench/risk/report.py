@@ -27,6 +27,10 @@ def report(results: RiskResults, out: Path) -> tuple[Path, Path]:
     left_out = [name for name in CONTENDERS if name not in settings.contenders]
     if left_out:
         document.text(f"Not run: {', '.join(left_out)}. {absent()}".strip())
+    if settings.slow_problems:
+        slow = [name for name in settings.contenders if CONTENDERS[name].slow]
+        where = ", ".join(settings.slow_problems)
+        document.text(f"On {where} only, for their time: {', '.join(slow)}.")
     if fewer := tables.incomplete(results):
         document.text(f"Fewer seeds, or none: {fewer}.")
     if (out / PICTURE).exists():

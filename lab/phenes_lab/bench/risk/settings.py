@@ -23,12 +23,16 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class RiskSettings(Checked):
-    """budgets: of phenes. slow: evaluations of slow models. most: of inner Monte Carlo."""
+    """budgets: of phenes. slow: evaluations of slow models. most: of inner Monte Carlo.
+
+    slow_problems: of `problems`, those that slow models are run on; all if there are none.
+    """
 
     problems: tuple[str, ...] = tuple(PROBLEMS)
     contenders: tuple[str, ...] = ()
     budgets: tuple[int, ...] = (35, 100)
     slow: int = 35
+    slow_problems: tuple[str, ...] = ()
     most: int = 16_384
     seeds: int = 5
     seed: int = 0
@@ -40,6 +44,8 @@ class RiskSettings(Checked):
         if not self.contenders:
             object.__setattr__(self, "contenders", installed())
         self.among("contenders", CONTENDERS)
+        if self.slow_problems:
+            self.among("slow_problems", self.problems)
         self.filled("budgets")
 
     @classmethod
@@ -55,10 +61,14 @@ class RiskSettings(Checked):
             for seed in range(self.seeds)
             for problem in self.problems
             for name in self.contenders
-            if CONTENDERS[name].has(PROBLEMS[problem])
+            if self._takes_part(CONTENDERS[name], problem)
             for budget in self._budgets(CONTENDERS[name])
         ]
         return tuple(sorted(found, key=lambda part: CONTENDERS[part.contender].slow))
+
+    def _takes_part(self, entrant: Entrant, problem: str) -> bool:
+        left_out = entrant.slow and self.slow_problems and problem not in self.slow_problems
+        return not left_out and entrant.has(PROBLEMS[problem])
 
     def _budgets(self, entrant: Entrant) -> tuple[int, ...]:
         if entrant.inner:

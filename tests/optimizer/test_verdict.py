@@ -1,0 +1,42 @@
+"""When a claim is not trusted, and what is said then."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from phenes import risk
+from phenes.evidence.estimate import Estimate
+from phenes.optimizer.verdict import MODEL, _thin_tail
+
+
+def facts(draws, control, unmet, objective=None):
+    known = Estimate(np.zeros(2), 1.0, 0.1, 0.1, 0.0, draws, draws, 0, 0.3, control=control)
+    claim = SimpleNamespace(estimate=known, exact=False)
+    objective = risk.quantile(0.9) if objective is None else objective
+    return SimpleNamespace(claim=claim, objective=objective, sign=1.0, unmet=unmet)
+
+
+def test_few_draws_with_a_model_that_has_met_the_tail_are_enough():
+    assert _thin_tail(facts(9, MODEL, 0.06)) == ""
+
+
+@pytest.mark.parametrize("control", [MODEL, "none"])
+def test_enough_draws_need_no_model(control):
+    assert _thin_tail(facts(36, control, 0.4)) == ""
+
+
+def test_a_model_is_not_believed_beyond_all_evaluations():
+    said = _thin_tail(facts(9, MODEL, 0.24))
+    assert "to one side 24% of all x lie beyond all evaluations" in said
+    assert "verify=36" in said
+
+
+def test_without_a_model_the_draws_that_are_needed_are_named():
+    said = _thin_tail(facts(9, "none", 0.0))
+    assert said.startswith("the 90 % quantile of f(x) needs 36 or more evaluations at x, and there")
+    assert "to one side" not in said
+
+
+def test_risks_of_the_whole_law_need_no_tail():
+    assert _thin_tail(facts(5, MODEL, 0.4, risk.std())) == ""
