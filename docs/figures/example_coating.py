@@ -23,7 +23,7 @@ def figure() -> Figure:
         for made in DESIGN + 1.5 * rng.standard_normal((40, 4)):
             r = 100 * example["reflectance"](made)
             good = r.max() <= LIMIT
-            ax.plot(example["WAVES"], r, color=COLOURS["PAES" if good else "ES"], alpha=0.4)
+            ax.plot(example["WAVES"], r, color=COLOURS["main" if good else "accent"], alpha=0.4)
         ax.plot(
             example["WAVES"], 100 * example["reflectance"](DESIGN), color="black", label="on paper"
         )

@@ -21,7 +21,7 @@ def figure() -> Figure:
     lab = runpy.run_path(str(EXAMPLE))["lab"]
     with matplotlib.rc_context(STYLE):
         out, ax = plt.subplots(figsize=(7.5, 3), layout="constrained")
-        for (name, recipe), colour in zip(RECIPES.items(), ("ES", "PAES"), strict=True):
+        for (name, recipe), colour in zip(RECIPES.items(), ("accent", "main"), strict=True):
             found = np.array([y for y in (lab(recipe)[1] for _ in range(4000)) if y is not None])
             label = f"{name}: {found.mean():.0f} % on average"
             ax.hist(found, np.linspace(0, 92, 60), color=COLOURS[colour], alpha=0.5, label=label)

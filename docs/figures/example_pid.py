@@ -23,7 +23,9 @@ def figure() -> Figure:
     rng = np.random.default_rng(0)
     with matplotlib.rc_context(STYLE):
         out, axes = plt.subplots(1, 2, figsize=(9, 3.2), sharey=True, layout="constrained")
-        for ax, (name, design), colour in zip(axes, DESIGNS.items(), ("ES", "PAES"), strict=True):
+        for ax, (name, design), colour in zip(
+            axes, DESIGNS.items(), ("accent", "main"), strict=True
+        ):
             for built in design * np.exp(0.1 * rng.standard_normal((40, 3))):
                 level = response(*built)
                 time = 0.05 * np.arange(1, level.size + 1)

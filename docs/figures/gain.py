@@ -17,7 +17,7 @@ from phenes.plots import COLOURS, INK, STYLE
 
 DIM, BATCHES, POPULATION = 10, 20, 2000
 FUNCTIONS = {"slope": lambda x: jnp.sum(x, axis=1), "bowl": lambda x: -jnp.sum(x**2, axis=1)}
-MARKS = {"slope": ("o", COLOURS["PAES"]), "bowl": ("s", COLOURS["ES"])}
+MARKS = {"slope": ("o", COLOURS["main"]), "bowl": ("s", COLOURS["accent"])}
 
 
 @functools.partial(jax.jit, static_argnums=0)

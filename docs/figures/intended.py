@@ -31,21 +31,21 @@ def figure() -> Figure:
 def _averages(ax: Axes) -> None:
     x = np.linspace(-4, 3.5, 800)
     ax.plot(x, average(x, 0.0), color="#999999", linewidth=1.5)
-    ax.plot(x, average(x, NOISE), color=COLOURS["PAES"], linewidth=2.5)
+    ax.plot(x, average(x, NOISE), color=COLOURS["main"], linewidth=2.5)
     best = x[np.argmax(average(x, NOISE))]
-    ax.plot([best], [average(best, NOISE)], "*", color=COLOURS["PAES"], markersize=15)
+    ax.plot([best], [average(best, NOISE)], "*", color=COLOURS["main"], markersize=15)
     ax.plot(
         [2.0],
         [average(np.array(2.0), NOISE)],
         "x",
-        color=COLOURS["ES"],
+        color=COLOURS["accent"],
         markersize=9,
         markeredgewidth=2.5,
     )
     ax.annotate("f(x)", (1.8, 0.97), ha="right", color="#777777")
-    ax.annotate("E f(x) when\naiming at θ", (-4.0, 0.5), color=COLOURS["PAES"])
-    ax.annotate("aim here", (best, average(best, NOISE) + 0.09), ha="center", color=COLOURS["PAES"])
-    ax.annotate("not here", (2.3, 0.36), color=COLOURS["ES"])
+    ax.annotate("E f(x) when\naiming at θ", (-4.0, 0.5), color=COLOURS["main"])
+    ax.annotate("aim here", (best, average(best, NOISE) + 0.09), ha="center", color=COLOURS["main"])
+    ax.annotate("not here", (2.3, 0.36), color=COLOURS["accent"])
     ax.set(
         xlabel="x, θ",
         ylim=(0, 1.12),
@@ -74,10 +74,10 @@ def _generation(ax: Axes) -> None:
         *theta.T,
         "o",
         markerfacecolor="white",
-        markeredgecolor=COLOURS["ES"],
+        markeredgecolor=COLOURS["accent"],
         markersize=7,
         label="θ, intended",
     )
-    ax.plot(*x.T, "o", color=COLOURS["PAES"], markersize=6, label="x, realised: f is exact here")
+    ax.plot(*x.T, "o", color=COLOURS["main"], markersize=6, label="x, realised: f is exact here")
     ax.legend(loc="lower left", fontsize=9)
     ax.set(xticks=[], yticks=[], title="one generation", xlim=(-2.2, 2.4), ylim=(-2.2, 2.2))

@@ -56,14 +56,14 @@ def figure() -> Figure:
                     theta[:, 1],
                     "o",
                     markerfacecolor="white",
-                    markeredgecolor=COLOURS["ES"],
+                    markeredgecolor=COLOURS["accent"],
                     markersize=4,
                 )
-                ax.plot(log[:, 0], log[:, 1], "o", color=COLOURS["PAES"], markersize=3.5)
+                ax.plot(log[:, 0], log[:, 1], "o", color=COLOURS["main"], markersize=3.5)
             ax.plot(
                 *nominal[:2],
                 "X",
-                color=COLOURS["ES"],
+                color=COLOURS["accent"],
                 markeredgecolor="white",
                 markersize=13,
                 label="nominal",
@@ -71,7 +71,7 @@ def figure() -> Figure:
             ax.plot(
                 *robust[:2],
                 "*",
-                color=COLOURS["PAES"],
+                color=COLOURS["main"],
                 markeredgecolor="white",
                 markersize=18,
                 label="recommended",

@@ -29,7 +29,7 @@ def _made(page: dict, theta: np.ndarray, n: int) -> np.ndarray:
 
 
 def _histograms(ax: Axes, page: dict) -> None:
-    for name, colour in (("nominal", "ES"), ("robust", "PAES")):
+    for name, colour in (("nominal", "accent"), ("robust", "main")):
         made = _made(page, page[name].x, 20_000)
         ax.hist(
             made,

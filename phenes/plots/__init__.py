@@ -13,7 +13,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 # Okabe and Ito's palette: told apart with every common kind of colour blindness, and in grey
-COLOURS = {"ES": "#D55E00", "PAES": "#0072B2", "product": "#009E73"}
+_BLUE, _ORANGE, _GREEN = "#0072B2", "#D55E00", "#009E73"
+# methods have the colours of the paper's figures; "main" and "accent" are for all else
+COLOURS = {
+    "ES": _BLUE,
+    "PAES": _ORANGE,
+    "product": _GREEN,
+    "main": _BLUE,
+    "accent": _ORANGE,
+}
 INK = "#222222"
 
 STYLE: dict[Any, Any] = {

@@ -84,7 +84,7 @@ def figure(result: Answer) -> Figure:
         out.suptitle(_headline(result), x=0.01, ha="left", fontweight="bold")
         panels = out.add_subfigure(out.add_gridspec()[0])
         if doubt:
-            panels.suptitle(doubt, x=0.01, ha="left", fontsize=10, color=COLOURS["ES"])
+            panels.suptitle(doubt, x=0.01, ha="left", fontsize=10, color=COLOURS["accent"])
         value, place, spread = panels.subplots(1, 3, width_ratios=[1.4, 1, 1])
         _value(value, history, _marks(result, end))
         panels.legend(
@@ -197,14 +197,14 @@ def figure_of_curve(run: dict[str, Any]) -> Figure:
         step.plot(
             history["nfev"],
             history["step"],
-            color=COLOURS["PAES"],
+            color=COLOURS["main"],
             linewidth=2,
             label="step of the search",
         )
         step.plot(
             history["nfev"],
             history["noise"],
-            color=COLOURS["ES"],
+            color=COLOURS["accent"],
             linewidth=2,
             label="noise of the inputs",
         )
@@ -251,7 +251,7 @@ def _marks(result: Answer, end: float) -> list[_Mark]:
     )
     if best is not None and rows.size and np.any(f[np.isfinite(f)] != best.fun):
         at = result.nfev - f.size + 1 + rows[0]  # of very long runs the last rows are there
-        style = {"fmt": "*", "color": COLOURS["ES"], "markersize": 7, "markeredgewidth": 0}
+        style = {"fmt": "*", "color": COLOURS["accent"], "markersize": 7, "markeredgewidth": 0}
         out.append(
             _Mark(
                 "luck",
@@ -307,7 +307,7 @@ def _value(ax: Axes, history: Mapping[str, np.ndarray], marks: list[_Mark] | Non
             n[drawn],
             bottom,
             top,
-            color=COLOURS["PAES"],
+            color=COLOURS["main"],
             alpha=0.25,
             linewidth=0,
             label="two standard errors",
@@ -317,7 +317,7 @@ def _value(ax: Axes, history: Mapping[str, np.ndarray], marks: list[_Mark] | Non
         ax.plot(
             n[drawn],
             fun[drawn],
-            color=COLOURS["PAES"],
+            color=COLOURS["main"],
             linewidth=2,
             marker=dot,
             label="model's estimate of E f at the mean",
@@ -420,7 +420,7 @@ def _coordinates(
                 np.full(x.size, end),
                 x,
                 "_",
-                color=COLOURS["PAES"],
+                color=COLOURS["main"],
                 alpha=0.5,
                 clip_on=False,
                 label="x",

@@ -128,12 +128,12 @@ def _histogram(ax: Axes, design: Design) -> None:
     if _one_value(f):
         _say(ax, "\n".join([f"All have the value {f[0]:.6g}.", design.failing]))
         return
-    ax.hist(seen, bins=bins, color=COLOURS["PAES"], alpha=0.6)
+    ax.hist(seen, bins=bins, color=COLOURS["main"], alpha=0.6)
     notes = [design.failing]
     if np.isfinite(design.value):
         if np.isfinite(design.interval).all():
-            ax.axvspan(*design.interval, color=COLOURS["ES"], alpha=0.3, linewidth=0)
-        ax.axvline(design.value, color=COLOURS["ES"])
+            ax.axvspan(*design.interval, color=COLOURS["accent"], alpha=0.3, linewidth=0)
+        ax.axvline(design.value, color=COLOURS["accent"])
         notes.append(f"line: {design.what}, with its 95 % interval")
     beyond = f.size - seen.size
     lie = "value lies" if beyond == 1 else "values lie"
@@ -162,11 +162,11 @@ def _bars(share: Axes, cost: Axes, design: Design) -> None:
         costs.append(found.cost[rest].sum())
         errors.append(np.sqrt(np.sum(found.cost_se[rest] ** 2)))
     at = np.arange(len(names))
-    drawn = share.barh(at, 100 * np.array(parts), color=COLOURS["PAES"], alpha=0.7)
+    drawn = share.barh(at, 100 * np.array(parts), color=COLOURS["main"], alpha=0.7)
     share.bar_label(drawn, [f"{part:.0%}" for part in parts], padding=3, fontsize=SMALL)
     share.set(yticks=at, yticklabels=names, xlim=(0, 118 * max(parts)))
     share.set_xlabel(f"share of Var f, %\n{_trust(found)}")
-    cost.barh(at, costs, xerr=2 * np.array(errors), color=COLOURS["ES"], alpha=0.7, capsize=3)
+    cost.barh(at, costs, xerr=2 * np.array(errors), color=COLOURS["accent"], alpha=0.7, capsize=3)
     cost.axvline(0, color=INK, linewidth=0.8)
     cost.set(yticks=at, yticklabels=[])
     cost.set_xlabel("E f − f without noise,\nwith two standard errors")
@@ -218,12 +218,12 @@ def _curve(ax: Axes, each: Slice) -> None:
         grid,
         mean - 2 * error,
         mean + 2 * error,
-        color=COLOURS["PAES"],
+        color=COLOURS["main"],
         alpha=0.25,
         linewidth=0,
         label="two standard errors",
     )
-    ax.plot(grid, mean, color=COLOURS["PAES"], linewidth=2, label="E f, by the evaluations made")
+    ax.plot(grid, mean, color=COLOURS["main"], linewidth=2, label="E f, by the evaluations made")
     ax.axvline(each.answer, color=INK, linestyle="--", linewidth=1, label="the answer")
     ax.set_xlabel(each.name)
     ax.locator_params(axis="x", nbins=4)

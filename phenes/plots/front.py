@@ -69,7 +69,7 @@ def _front(ax: Axes, drawn: Drawn) -> None:
     bars = np.abs(drawn.intervals - drawn.values[:, :, None])
     bars = np.where(np.isfinite(bars), bars, 0.0)
     for sure, fill, label in (
-        (True, COLOURS["PAES"], "verified by fresh draws"),
+        (True, COLOURS["main"], "verified by fresh draws"),
         (False, "white", "not verified"),
     ):
         some = drawn.verified == sure
@@ -79,15 +79,15 @@ def _front(ax: Axes, drawn: Drawn) -> None:
                 xerr=bars[some, 0].T,
                 yerr=bars[some, 1].T,
                 fmt="o",
-                color=COLOURS["PAES"],
+                color=COLOURS["main"],
                 markerfacecolor=fill,
-                ecolor=COLOURS["ES"],
+                ecolor=COLOURS["accent"],
                 elinewidth=1.5,
                 capsize=3,
                 label=f"{label}, with 95 % intervals" if sure else label,
             )
     order = np.argsort(drawn.values[:, 0])
-    ax.plot(*drawn.values[order].T, color=COLOURS["PAES"], linewidth=0.8, alpha=0.5)
+    ax.plot(*drawn.values[order].T, color=COLOURS["main"], linewidth=0.8, alpha=0.5)
     ax.set(xlabel=drawn.labels[0], ylabel=drawn.labels[1])
     ax.legend(fontsize=SMALL)
 

@@ -84,14 +84,14 @@ def _panel(ax: Axes, each: Pair) -> None:
     x = np.stack([turn(each.x[:, k]) for k, turn in enumerate(turned)], axis=1)
     if each.worst.size and np.any(each.worst > 0):
         grid = turned[0](each.across), turned[1](each.up), each.worst
-        ax.contourf(*grid, levels=[0, np.inf], colors=[COLOURS["ES"]], alpha=0.18)
-        ax.contour(*grid, levels=[0], colors=[COLOURS["ES"]], linewidths=1)
+        ax.contourf(*grid, levels=[0, np.inf], colors=[COLOURS["accent"]], alpha=0.18)
+        ax.contour(*grid, levels=[0], colors=[COLOURS["accent"]], linewidths=1)
     good = ~(each.failed | each.violated)
-    ax.plot(*x[good].T, "o", color=COLOURS["PAES"], markersize=4, alpha=0.5, label="good")
+    ax.plot(*x[good].T, "o", color=COLOURS["main"], markersize=4, alpha=0.5, label="good")
     if each.violated.any():
         ax.plot(*x[each.violated].T, "^", color="#CC79A7", markersize=5, label="violates a limit")
     if each.failed.any():
-        ax.plot(*x[each.failed].T, "x", color=COLOURS["ES"], markersize=6, label="failed")
+        ax.plot(*x[each.failed].T, "x", color=COLOURS["accent"], markersize=6, label="failed")
     centre = [float(turn(each.answer[k])) for k, turn in enumerate(turned)]
     ax.plot(*centre, "*", color=INK, markersize=12, label="the answer")
     if np.all(each.std > 0) and not any(each.logarithmic):

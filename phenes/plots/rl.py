@@ -67,7 +67,7 @@ def _returns(ax: Axes, data: dict[str, np.ndarray], label: str, levels: Sequence
     ax.plot(
         data["episodes"],
         data["mean"],
-        color=COLOURS["ES"],
+        color=COLOURS["accent"],
         linewidth=1.2,
         label="mean of the population",
     )
@@ -76,7 +76,7 @@ def _returns(ax: Axes, data: dict[str, np.ndarray], label: str, levels: Sequence
             data["episodes"],
             data["mean"],
             data["best"],
-            color=COLOURS["ES"],
+            color=COLOURS["accent"],
             alpha=0.2,
             linewidth=0,
             label="up to its best",
@@ -85,7 +85,7 @@ def _returns(ax: Axes, data: dict[str, np.ndarray], label: str, levels: Sequence
     ax.plot(
         data["at"],
         data["deterministic"],
-        color=COLOURS["PAES"],
+        color=COLOURS["main"],
         linewidth=2,
         marker="o" if few else None,
         markersize=4,

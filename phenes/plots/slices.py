@@ -187,7 +187,7 @@ def _panel(ax: Axes, slices: Slices, k: int) -> None:
     grid, mean, error = slices.grid[k], slices.mean[k], slices.error[k]
     _evaluations(ax, slices, k)
     if np.isfinite(mean).any():
-        blue = COLOURS["PAES"]
+        blue = COLOURS["main"]
         ax.fill_between(
             grid,
             mean - 2 * error,
@@ -204,7 +204,7 @@ def _panel(ax: Axes, slices: Slices, k: int) -> None:
             np.full(len(slices.pending), UNDER_WAY),
             "^",
             transform=ax.get_xaxis_transform(),
-            color=COLOURS["ES"],
+            color=COLOURS["accent"],
             markersize=6,
             clip_on=False,
             markeredgecolor="white",

@@ -15,6 +15,8 @@ from phenes.optimizer import Result
 from phenes.optimizer.result import Best, Candidate
 from phenes.plots import convergence
 
+IN_FULL = pytest.mark.tier("lab")
+
 
 def sphere(x):
     return float(np.sum((x - 3.0) ** 2))
@@ -158,7 +160,9 @@ def test_a_doubt_is_written_out_and_not_cut_off(result):
     assert all(ax.title.get_window_extent().y1 <= box.y0 + 1 for ax in figure.axes)
 
 
-@pytest.mark.parametrize("spacing", [0.0, 1e-9, 0.01, 0.3, 10.0])
+@pytest.mark.parametrize(
+    "spacing", [0.01, *(pytest.param(s, marks=IN_FULL) for s in (0.0, 1e-9, 0.3, 10.0))]
+)
 def test_labels_of_coordinates_do_not_overlap(spacing):
     x = np.linspace(5, spacing * np.arange(10), 20)
     figure = drawn(
@@ -256,7 +260,12 @@ ODD = {
 }
 
 
-@pytest.mark.parametrize("name", ODD)
+SOME = ("partly NaN", "huge to tiny", "no spread", "one update, infinite", "luck beyond")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name in SOME else IN_FULL) for name in ODD]
+)
 def test_odd_results_are_drawn(name):
     drawn(convergence.figure(ODD[name]))
 
