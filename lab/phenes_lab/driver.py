@@ -168,11 +168,13 @@ def collect(
     """Compute the parts that `record` lacks. What failed, by key, with its traceback."""
     tasks, before = experiment.module("compute").tasks(settings), record.keys()
     slots = {key: Slot(record, key) for key in tasks}
-    started = time.perf_counter()
-    failed = fill(experiment, settings, tasks, slots, progress, processes)
-    missing = [key for key in tasks if key not in before]
-    if missing:
-        sign(record, experiment.name, len(missing), processes, time.perf_counter() - started)
+    started, failed = time.perf_counter(), {}
+    try:
+        failed = fill(experiment, settings, tasks, slots, progress, processes)
+    finally:  # what a session that is stopped has made is signed as well
+        made = ({*record.keys(), *failed} - before) & set(tasks)
+        if made:
+            sign(record, experiment.name, len(made), processes, time.perf_counter() - started)
     record.finish("failed" if failed else "done")
     return failed
 

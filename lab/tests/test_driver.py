@@ -86,6 +86,18 @@ class TestWorkers:
         assert summary["sum"] == 18
         assert len(summary["made"]) == 2  # sessions
 
+    def test_a_session_that_is_stopped_signs_what_it_made(self, tmp_path, inline, made_up):
+        def stopped(task):
+            if task[0] == "c":
+                raise KeyboardInterrupt
+
+        inline.fails = stopped
+        with pytest.raises(KeyboardInterrupt):
+            driver.run(made_up, Numbers(3), tmp_path)
+        with Store(tmp_path / "made-up.db") as store:
+            (session,) = driver.sessions(store.last("made-up"))
+        assert session.parts == 2
+
     def test_the_first_failure_ends_what_keeps_nothing(self, inline):
         inline.fails = lambda task: "Traceback\nno" if task == 2 else None
         calls = []

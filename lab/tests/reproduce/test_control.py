@@ -124,3 +124,12 @@ def test_episodes_and_steps_until_a_return():
     one = results.One(np.zeros(6), at, seen, seen, seen, 8, 3.0, 4.0, steps=steps)
     assert (to_target(one, 5.0), steps_to(one, 5.0)) == (32, 1 + 2 + 3 + 4)
     assert (to_target(one, 9.0), steps_to(one, 9.0)) == (math.inf, math.inf)
+
+
+def test_a_run_that_proved_its_target_between_looks_has_reached_it():
+    at, seen, steps = np.array([2, 4]), np.array([1.0, 3.0]), np.arange(1, 5)
+    one = results.One(np.zeros(4), at, seen, seen, seen, 8, 5.0, 4.0, steps=steps)
+    assert math.isinf(to_target(one, 5.0))
+    proved = one._replace(proved=True)
+    assert (to_target(proved, 5.0), steps_to(proved, 5.0)) == (32, 1 + 2 + 3 + 4)
+    assert to_target(proved, 1.0) == 16  # an earlier look is earlier
