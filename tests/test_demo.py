@@ -77,6 +77,7 @@ def test_predicted_gain_is_what_samples_show():
     assert se < 0.05
 
 
+@pytest.mark.tier("pages")
 def test_results_are_those_of_the_seed(tiny):
     """A run depends neither on how many seeds there are nor on which ran beside it."""
     again = demo.run_method(dataclasses.replace(TINY, seeds=3), "ES")

@@ -37,11 +37,14 @@ def as_users_have_it():
         jax.config.update(name, value)
 
 
-# pages whose runs take more than a few seconds
+# pages whose runs, or their compilers, take more than half a second
 LONG = {
     *("adaptive", "choosing", "constraints", "engineering", "parts/inputs", "risk", "running"),
     *("space", "start", "tutorial", "front", "rl", "estimators/exchangeable", "problems", "few"),
     *("scale", "contexts", "lab", "gain", "estimators/rao_blackwellise", "planned"),
+    *("parts/weightings", "estimators/reuse", "estimators/biased_linear", "estimators/pairs"),
+    *("estimators/genotype", "estimators/information_mix", "estimators/biased_imitation"),
+    *("estimators/index",),
 }
 
 

@@ -67,6 +67,11 @@ FAMILIES = {
     "diagonal": search.DiagonalGaussian(np.zeros(3), 1.0),
     "isotropic": search.IsotropicGaussian(np.zeros(3), 1.0),
 }
+# one after the other: the full covariance stands for all in `make test`
+IN_TURN = [
+    pytest.param(q, id=name, marks=() if name == "full" else IN_FULL)
+    for name, q in FAMILIES.items()
+]
 
 
 def climbs(state, info):
@@ -87,10 +92,10 @@ def test_paes_climbs_and_reports_what_is_asked_for(paes, key):
     ("q0", "estimator"),
     [
         ("full", estimators.genotype),
-        ("diagonal", estimators.genotype),
-        ("diagonal", estimators.phenotype),
-        ("isotropic", estimators.genotype),
-        ("isotropic", estimators.phenotype),
+        pytest.param("diagonal", estimators.phenotype, marks=IN_FULL),
+        pytest.param("diagonal", estimators.genotype, marks=IN_FULL),
+        pytest.param("isotropic", estimators.genotype, marks=IN_FULL),
+        pytest.param("isotropic", estimators.phenotype, marks=IN_FULL),
     ],
 )
 def test_both_algorithms_climb(q0, estimator, key):
@@ -101,6 +106,7 @@ def test_both_algorithms_climb(q0, estimator, key):
     )
 
 
+@IN_FULL
 def test_script_three_of_the_front_door():
     problem = phenes.OIU(p=phenes.inputs.GaussianNoise(0.1), f=lambda x: -jnp.sum(x**2))
     made = phenes.es(
@@ -121,7 +127,7 @@ def test_script_three_of_the_front_door():
 @pytest.mark.parametrize(
     "estimator",
     [
-        pytest.param(estimator, id=name, marks=() if name in ("mix", "two-point RB") else IN_FULL)
+        pytest.param(estimator, id=name, marks=() if name == "mix" else IN_FULL)
         for name, estimator in {
             "reparameterised": estimators.reparameterised,
             "mix": estimators.information_mix(),
@@ -145,7 +151,11 @@ def test_every_estimator_runs_in_the_loop(estimator, key):
 
 @pytest.mark.parametrize(
     "estimator",
-    [estimators.mirrored, estimators.mirrored_phenotype, estimators.phenotype],
+    [
+        pytest.param(estimators.mirrored, marks=IN_FULL),
+        estimators.mirrored_phenotype,
+        pytest.param(estimators.phenotype, marks=IN_FULL),
+    ],
     ids=lambda f: f.__name__,
 )
 def test_mirrored_pairs_in_the_loop(estimator, key):
@@ -159,9 +169,9 @@ def test_mirrored_pairs_in_the_loop(estimator, key):
 @pytest.mark.parametrize(
     "weighting",
     [
-        weightings.value,
-        weightings.centred_ranks,
-        weightings.normalised(weightings.truncated_ranks()),
+        pytest.param(weightings.value, marks=IN_FULL),
+        pytest.param(weightings.centred_ranks, marks=IN_FULL),
+        pytest.param(weightings.normalised(weightings.truncated_ranks()), marks=IN_FULL),
         weightings.log_ranks,
     ],
 )
@@ -174,6 +184,7 @@ def test_every_weighting_in_the_loop(weighting, key):
     np.testing.assert_allclose(state.q.mean, 1.0, atol=0.4)
 
 
+@IN_FULL
 @pytest.mark.parametrize("chosen", [metric.plain, metric.natural, metric.natural_marginal])
 def test_every_metric_in_the_loop(chosen, key):
     state, _ = jax.jit(
@@ -182,6 +193,7 @@ def test_every_metric_in_the_loop(chosen, key):
     np.testing.assert_allclose(state.q.mean, 1.0, atol=0.5)
 
 
+@IN_FULL
 def test_any_optax_optimiser(key):
     made = phenes.es(
         NOISE,
@@ -334,15 +346,17 @@ def test_projection_is_counted_and_keeps_the_cone(key):
 def test_projection_under_vmap_equals_the_loop(key):
     a = jax.random.normal(key, (6, 4, 4))
     cov = a + jnp.swapaxes(a, 1, 2) + 2 * jnp.eye(4)[None]
-    together, counts = jax.vmap(project_psd)(cov)
+    together, counts = jax.jit(jax.vmap(project_psd))(cov)
+    one = jax.jit(project_psd)
     for i in range(6):
-        alone, count = project_psd(cov[i])
+        alone, count = one(cov[i])
         np.testing.assert_allclose(together[i], alone, atol=1e-12)
         assert counts[i] == count == int(np.linalg.eigvalsh(cov[i])[0] <= 0)
         assert np.linalg.eigvalsh(alone)[0] > 0
     assert 0 < int(counts.sum()) < 6
 
 
+@IN_FULL
 def test_exponential_steps_never_need_projection(key):
     made = strategy(lr=0.5, move=search.exponential)
     state, info = jax.jit(lambda key: phenes.run(key, PROBLEM, made, full(), steps=100))(key)
@@ -351,13 +365,14 @@ def test_exponential_steps_never_need_projection(key):
     np.testing.assert_allclose(state.q.mean, 1.0, atol=0.4)
 
 
+@IN_FULL
 def test_natural_steps_with_positive_weights_never_need_projection(key):
     made = strategy(weighting=weightings.log_ranks, lr=0.5)
     _, info = jax.jit(lambda key: phenes.run(key, PROBLEM, made, full(), steps=300))(key)
     assert np.sum(info.projected) == 0
 
 
-@pytest.mark.parametrize("q0", FAMILIES.values(), ids=FAMILIES)
+@pytest.mark.parametrize("q0", IN_TURN)
 def test_std_is_kept_or_scheduled(q0, key):
     """A number is a schedule that stays; as one program with where the schedule ends."""
 
@@ -373,6 +388,7 @@ def test_std_is_kept_or_scheduled(q0, key):
     np.testing.assert_array_equal(spread(number.init(q0).q), spread(schedule.init(q0).q))
 
 
+@IN_FULL
 def test_repeated_evaluations(key):
     p = inputs.Repeated(NOISE, 4)
     problem, made = phenes.OIU(p, PROBLEM.f), strategy(p=p)
@@ -387,6 +403,7 @@ def test_repeated_evaluations(key):
     np.testing.assert_allclose(hosted.q.mean, means[9], rtol=1e-9, atol=1e-12)
 
 
+@IN_FULL
 def test_dirichlet_search_learns_a_bandit(key):
     p, q0 = inputs.Multinomial(3), search.Dirichlet(np.ones((2, 4)))
     reward = jnp.array([[0.0, 0.2, 1.0, 0.1], [1.0, 0.0, 0.3, 0.2]])
@@ -421,6 +438,7 @@ def test_gamma_and_beta_search(key):
     np.testing.assert_allclose(state.q.mean, 0.7, atol=0.12)
 
 
+@IN_FULL
 def test_gate_search_with_a_network(key):
     """Two experts, each good in one half of the contexts: the gate learns which (psi inside an
     equinox module).
@@ -466,23 +484,25 @@ def test_same_key_same_run_other_key_other_run(paes, key):
     assert np.any(first != other)
 
 
-def test_the_library_works_in_single_precision():
+@pytest.mark.parametrize(
+    "family",
+    [
+        lambda: search.Gaussian(np.zeros(3), np.eye(3)),
+        pytest.param(lambda: search.DiagonalGaussian(np.zeros(3), 1.0), marks=IN_FULL),
+        pytest.param(lambda: search.IsotropicGaussian(np.zeros(3), 1.0), marks=IN_FULL),
+    ],
+    ids=FAMILIES,
+)
+def test_the_library_works_in_single_precision(family):
     """No float64 constant sneaks in: with x64 off everything stays float32."""
     with jax.enable_x64(False):
-        for q0 in (
-            search.Gaussian(np.zeros(3), np.eye(3)),
-            search.DiagonalGaussian(np.zeros(3), 1.0),
-            search.IsotropicGaussian(np.zeros(3), 1.0),
-        ):
-            problem = phenes.OIU(inputs.GaussianNoise(0.3), lambda x: -jnp.sum((x - 1.0) ** 2))
-            made = strategy(p=problem.p)
-            state, _ = jax.jit(
-                lambda key, q0=q0, made=made, problem=problem: phenes.run(
-                    key, problem, made, q0, steps=100
-                )
-            )(jax.random.key(0))
-            assert state.q.mean.dtype == jnp.float32
-            np.testing.assert_allclose(state.q.mean, 1.0, atol=0.4)
+        problem = phenes.OIU(inputs.GaussianNoise(0.3), lambda x: -jnp.sum((x - 1.0) ** 2))
+        made, q0 = strategy(p=problem.p), family()
+        state, _ = jax.jit(lambda key: phenes.run(key, problem, made, q0, steps=100))(
+            jax.random.key(0)
+        )
+        assert state.q.mean.dtype == jnp.float32
+        np.testing.assert_allclose(state.q.mean, 1.0, atol=0.4)
 
 
 class TestDiagnostics:

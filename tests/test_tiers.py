@@ -93,6 +93,16 @@ def test_dear(): pass
 @pytest.mark.parametrize("n", [1, pytest.param(2, marks=pytest.mark.tier('laws'))])
 def test_some(n): pass
 """
+WHOLE = """
+import pytest
+from tests.tiers import STAYS
+pytestmark = pytest.mark.tier('laws')
+def test_dear(): pass
+@STAYS
+def test_cheap(): pass
+@pytest.mark.parametrize("n", [1, 2, pytest.param(3, marks=STAYS)])
+def test_some(n): pass
+"""
 
 
 @pytest.mark.parametrize(
@@ -100,6 +110,8 @@ def test_some(n): pass
     [
         (None, TESTS, "2 passed, 2 deselected"),
         ("laws", TESTS, "2 passed, 2 deselected"),
+        (None, WHOLE, "2 passed, 3 deselected"),
+        ("laws", WHOLE, "3 passed, 2 deselected"),
         ("lows", TESTS, "no such tier: lows"),
         (None, TESTS.replace("laws", "lows"), "no such tier: lows"),
     ],

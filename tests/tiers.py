@@ -5,7 +5,8 @@
     python -m tests.tiers run rl laws   # run these, changed or not
 
 A test joins by `@pytest.mark.tier("rl")`, and `pytest` leaves it out unless PHENES_TIER=rl is set.
-What stays in `make test` is a cheap representative of the same law. A stamp, tests/passed/NAME.txt,
+Where most of a file is dear, `pytestmark` marks it whole, and `@STAYS` what stays in `make test`:
+a cheap representative of the same law. A stamp, tests/passed/NAME.txt,
 is a digest of the code and the tests of a tier, without comments and docstrings; it is committed
 with the change that the tier passed with.
 """
@@ -26,6 +27,7 @@ ROOT = Path(__file__).parents[1]
 STAMPS = Path("tests/passed")
 KINDS = (".py", ".json", ".md")
 CHOSEN = os.environ.get("PHENES_TIER")
+STAYS = pytest.mark.tier(None)  # in `make test`, though its file has a tier
 
 
 class Tier(NamedTuple):
@@ -81,7 +83,18 @@ TIERS = {
     # searches to the end, over many seeds; workers and devices
     "runs": Tier(RUNS),
     # benches, contenders and test problems in full
-    "lab": Tier((*RUNS, *LOOP, "phenes/plots", "phenes/problems", "phenes/rl", "lab/phenes_lab")),
+    "lab": Tier(
+        (
+            *MATHEMATICS,
+            *RUNS,
+            *LOOP,
+            "phenes/contexts",
+            "phenes/plots",
+            "phenes/problems",
+            "phenes/rl",
+            "lab/phenes_lab",
+        )
+    ),
     # the longer pages of the documentation, the examples, the scripts of the README
     "pages": Tier(("phenes", "docs", "examples", "README.md")),
 }

@@ -20,10 +20,10 @@ NAMES = {
 }
 
 
-# a trajectory takes seconds to assess
+# a trajectory, and a coating of many layers, take seconds to assess
+DEAR = ("gravity_assist", "mirror_coating")
 CASES = [
-    pytest.param(name, marks=pytest.mark.tier("lab") if name == "gravity_assist" else ())
-    for name in NAMES
+    pytest.param(name, marks=pytest.mark.tier("lab") if name in DEAR else ()) for name in NAMES
 ]
 
 

@@ -20,7 +20,7 @@ needs_peers = pytest.mark.skipif(
 )
 
 
-SOME = ("phenes", "paes", "cmaes-x")  # in `make test`
+SOME = ("phenes", "cmaes-x")  # in `make test`
 
 
 def sphere(x):
@@ -241,7 +241,13 @@ class TestRestarts:
         assert stagnation.holds()
 
     @needs_peers
-    @pytest.mark.parametrize("name", ["cmaes", "cmaes-x", "cmaes-lra-r", "evosax-snes"])
+    @pytest.mark.parametrize(
+        "name",
+        [
+            *("cmaes", "cmaes-x", "cmaes-lra-r"),
+            pytest.param("evosax-snes", marks=pytest.mark.tier("lab")),
+        ],
+    )
     def test_under_noise_too(self, name):
         world = World(gaussian(sphere, 0.5, np.random.default_rng(0)), 120_000)
         make = CONTENDERS[name].search

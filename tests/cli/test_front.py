@@ -35,6 +35,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.tier("pages")  # due whenever the library changes
 def test_a_file_holds_all_that_a_front_needs(folder, capsys):
     code, out, _ = call(capsys, "front", "twodesigns:two", "--space", "front.toml", "--json")
     said = json.loads(out.splitlines()[-1])

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import phenes
+import phenes.plots.convergence
 from phenes.cli.optimize import table
 from phenes.optimizer.result import Failing
 from phenes.store import Store
@@ -43,7 +44,20 @@ def module(tmp_path, monkeypatch):
     sys.modules.pop("designs", None)
 
 
-def test_a_function_in_the_folder(module, capsys):
+@pytest.fixture
+def drawn():
+    """The picture of the run is drawn."""
+
+
+@pytest.fixture(autouse=True)
+def undrawn(request, monkeypatch):
+    """It takes longer than most searches here, and is drawn for one of each kind."""
+    if "drawn" not in request.fixturenames:
+        monkeypatch.setattr(phenes.plots.convergence, "figure", lambda result: None)
+        monkeypatch.setattr(phenes.plots, "save", lambda figure, path: path)
+
+
+def test_a_function_in_the_folder(module, capsys, drawn):
     options = (
         "--x0",
         "0,0",
@@ -68,7 +82,7 @@ def test_a_function_in_the_folder(module, capsys):
     assert "coordinate" in out
 
 
-def test_rows_bounds_and_many_coordinates(module, capsys):
+def test_rows_bounds_and_many_coordinates(module, capsys, drawn):
     options = (
         "--x0",
         "0*14",
@@ -289,7 +303,7 @@ def parameters(module, tmp_path):
     sys.modules.pop("parts", None)
 
 
-def test_a_file_says_it_all(parameters, capsys):
+def test_a_file_says_it_all(parameters, capsys, drawn):
     code, out, err = call(
         capsys, "optimize", "parts:cost", "--space", "space.toml", "--x0", "turns=20", "--json"
     )
@@ -335,7 +349,7 @@ def gain(width, turns):
 """
 
 
-def test_every_word_of_a_file_is_honoured(tmp_path, monkeypatch, capsys):
+def test_every_word_of_a_file_is_honoured(tmp_path, monkeypatch, capsys, drawn):
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "whole.toml").write_text(WHOLE)

@@ -29,7 +29,13 @@ POLICIES = {
 TOLERANCE = {"rtol": 1e-9, "atol": 1e-11}
 
 
-@pytest.mark.parametrize("name", POLICIES)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=() if name == "table" else pytest.mark.tier("laws"))
+        for name in POLICIES
+    ],
+)
 def test_estimates_of_a_dirichlet_policy(name):
     """Both means are the gradient, and the score of the phenotype is that of the genotype given x.
 
@@ -179,6 +185,7 @@ def weights_problem():
     return p, q, batch, probability, small.WORTH[c, y], small.flat(once(eqx.filter_grad(value))(q))
 
 
+@pytest.mark.tier("laws")
 @pytest.mark.parametrize(
     "estimator",
     [
@@ -234,6 +241,7 @@ def test_belief_is_the_mean_of_the_full_information_score():
     np.testing.assert_allclose(w[:, None] * rows, full, **TOLERANCE)
 
 
+@pytest.mark.tier("laws")
 def test_the_same_flow():
     """A context source, a policy, the library's own problem, strategy and loop; compiled once for
     all seeds, and it learns.

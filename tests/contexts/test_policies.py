@@ -63,6 +63,7 @@ def test_flatten_gives_the_network_back():
     assert not np.allclose(logits(theta + 1, small.ROWS[0]), network(small.ROWS[0]))
 
 
+@pytest.mark.tier("laws")
 def test_search_over_weights_learns():
     """Information mix on a Gaussian law of all weights, contexts drawn by the law of the answers.
 

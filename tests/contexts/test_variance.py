@@ -25,6 +25,7 @@ def weights_of(kind, p, q, x, c):
     return contexts.belief(p, q, small.batch_of(x)._replace(f=small.RIGHT[c, x.answer]))
 
 
+@pytest.mark.tier("laws")
 def test_mixture_by_enumeration():
     """E[w^2 (s_q s_q' - s s')] over everything there is has no negative eigenvalue, for four
     mixtures and two kinds of weights.

@@ -44,6 +44,7 @@ def test_repeats_come_in_a_row():
     assert not np.allclose(theta.log_probs[0], theta.log_probs[1])
 
 
+@pytest.mark.tier("laws")
 def test_per_context_learns_what_a_global_mean_cannot_see():
     """Contexts differ by far more than answers do."""
     worth = jnp.array([[0.0, 1.0], [101.0, 100.0]])
@@ -97,6 +98,7 @@ def test_belief_stays_finite_when_the_policy_is_sure():
         assert np.all(np.abs(w) <= 1000)
 
 
+@pytest.mark.tier("laws")
 def test_weighed_lets_both_of_its_parts_learn():
     q, p = small.network_policy(), contexts.Draw()
     both = contexts.Weighed(
@@ -145,6 +147,7 @@ def test_a_baseline_has_not_seen_the_generation_that_it_judges():
     np.testing.assert_allclose(small.flat(g), small.flat(expected), rtol=1e-12, atol=1e-14)
 
 
+@pytest.mark.tier("laws")
 def test_belief_with_more_doubt():
     """The same where the policy is less sure than that, and never beyond 1 / doubt."""
     q, p = small.table_policy(), contexts.Draw()

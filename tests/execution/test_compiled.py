@@ -7,7 +7,11 @@ import os
 import subprocess
 import sys
 
+import jax.numpy as jnp
+import numpy as np
 import pytest
+
+from phenes.execution.compiled import compiled
 
 PROGRAM = """
 import json, sys
@@ -42,9 +46,17 @@ def alone():
     return values(1)
 
 
-@pytest.mark.parametrize("devices", [2, pytest.param(8, marks=pytest.mark.tier("runs"))])
+@pytest.mark.tier("runs")
+@pytest.mark.parametrize("devices", [2, 8])
 def test_the_devices_do_not_change_the_values(devices, alone):
     """Bit for bit: values of a population, and a whole run with random numbers of its own for each
     individual.
     """
     assert values(devices) == alone
+
+
+def test_the_values_of_a_population_are_those_of_its_points():
+    """What has no tier of the law above: on the devices that there are, in order."""
+    points = np.random.default_rng(1).normal(size=(13, 6))
+    values = compiled(lambda x: jnp.sum(jnp.cos(3 * x)), points[0])(points)
+    np.testing.assert_allclose(values, np.cos(3 * points).sum(axis=1), rtol=1e-12)

@@ -115,6 +115,7 @@ def test_a_time_out(client):
     assert [got[i].value for i in (0, 2, 3)] == [0.0, 0.01, 0.02]
 
 
+@pytest.mark.tier("runs")
 @pytest.mark.machine
 def test_one_that_kills_every_worker_of_a_cluster_has_failed(tmp_path):
     """For others nobody waits if the cluster gives dead workers up."""
@@ -132,6 +133,7 @@ def test_one_that_kills_every_worker_of_a_cluster_has_failed(tmp_path):
         assert time.monotonic() - begin < 60
 
 
+@pytest.mark.tier("runs")
 def test_no_scheduler_there(monkeypatch):
     pytest.importorskip("distributed")
     monkeypatch.setattr("phenes.execution.dask.CONNECT", 1)

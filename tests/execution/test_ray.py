@@ -50,6 +50,7 @@ def test_an_experiment_is_made_once(cluster, tmp_path):
     assert [got[i].value for i in (1, 2, 3)] == [0.2, 0.3, 0.4]
 
 
+@pytest.mark.tier("runs")
 @pytest.mark.machine
 def test_numbered_workers(cluster):
     several = numbered_workers("ray")
@@ -57,6 +58,7 @@ def test_numbered_workers(cluster):
     several.close()
 
 
+@pytest.mark.tier("runs")
 @pytest.mark.machine
 def test_a_time_out(cluster):
     got = collect(Evaluate(sleeps, workers="ray", timeout=2.0), column(0.0, 30.0, 0.01))

@@ -20,7 +20,10 @@ LAWS = {
 }
 
 
-@pytest.mark.parametrize("name", LAWS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=() if name == "full" else pytest.mark.tier("laws")) for name in LAWS],
+)
 def test_it_is_the_likelihood_at_the_centre(name):
     q, p = LAWS[name]
     w = jnp.linspace(-1.0, 1.5, 6)

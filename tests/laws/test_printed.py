@@ -24,6 +24,8 @@ from tests.laws.statistics import (
     population,
 )
 
+REST = pytest.mark.tier("laws")  # numbers of the same are in test_oracles.py
+
 
 def off(estimate, exact):
     """How many standard errors the estimate is away from the exact value, at worst."""
@@ -60,6 +62,7 @@ class TestErratum1:
     # grad of E f in Sigma is the curvature; in the metric I[P] that is 2 M B M
     exact = 2 * marginal @ curvature @ marginal
 
+    @REST
     def test_ours(self, key):
         assert_within(over_chunks(self.chunk(literal=False), key, MANY), self.exact)
 
@@ -84,7 +87,9 @@ class TestErratum1:
 
 
 FAMILIES = [
-    pair for pair in pairs.COUNT_PAIRS if pair.name in ("conjugate-bernoulli", "conjugate-poisson")
+    pytest.param(pair, marks=() if pair.name == "conjugate-bernoulli" else REST)
+    for pair in pairs.COUNT_PAIRS
+    if pair.name in ("conjugate-bernoulli", "conjugate-poisson")
 ]
 
 
@@ -124,6 +129,7 @@ class TestErrata6And7:
         np.testing.assert_allclose(self.mean_under_P(pair, self.ours), 0.0, atol=1e-9)
         assert np.all(np.abs(self.mean_under_P(pair, self.printed)) > 0.05)
 
+    @REST
     def test_against_finite_differences(self, pair):
         x, q, step = jnp.asarray(pair.outcomes[0])[0], pair.q, 1e-5
         log_p = lambda phi, nu: pair.p.marginal(search.Conjugate(phi, nu, q.A)).log_prob(x)  # noqa: E731
@@ -158,12 +164,12 @@ class TestErratum10:
             for x, chance, r in self.outcomes()
         )
 
-    def ours(self, x):
+    @staticmethod
+    @once
+    def ours(x):
+        q, batch = TestErratum10.q, Batch(theta=None, x=x[None])
         return (
-            estimators.phenotype(
-                inputs.Multinomial(1), self.q, Batch(theta=None, x=x[None]), jnp.ones(1)
-            ).log_alpha
-            / self.q.alpha
+            estimators.phenotype(inputs.Multinomial(1), q, batch, jnp.ones(1)).log_alpha / q.alpha
         )
 
     def printed(self, x):
@@ -281,6 +287,7 @@ class TestErratum17:
 
         return jax.grad(F)(jnp.asarray(self.mean)), mass @ jax.vmap(estimate)(xi)
 
+    @REST
     def test_at_theta_it_is_unbiased(self):
         exact, mean = self.expectation(1.0, at_mean=False)
         np.testing.assert_allclose(mean, exact, rtol=1e-6)
@@ -303,6 +310,7 @@ class TestErratum17:
         exact, mean = self.expectation(1.0, at_mean=True)
         assert np.linalg.norm(mean - exact) > 0.3 * np.linalg.norm(exact)
 
+    @REST
     def test_the_bias_grows_with_the_square_of_sigma(self):
         bias = [
             np.linalg.norm(np.subtract(*self.expectation(sigma, at_mean=True)))
@@ -334,6 +342,7 @@ def test_erratum_2_the_metric_of_x_loses_positive_definiteness_where_that_of_the
     assert np.linalg.eigvalsh(q.cov + 0.5 * metric.natural(p, q, g).cov)[0] > 0
 
 
+@REST
 def test_erratum_15_independent_posteriors_are_wrong_for_mirrored_pairs(key):
     """RB over each posterior by itself (the printed definition) has another value than the joint
     one, which is the conditional mean.

@@ -19,12 +19,15 @@ from phenes.estimators.reuse import reusing
 from tests.laws import pairs
 from tests.laws.statistics import assert_within, flat, once, over_chunks, population
 from tests.laws.test_gradients import discrete_gradient, discrete_value, exact, values
+from tests.tiers import STAYS
 
 KINDS = {"balance": estimators.balance_weights, "ratio": estimators.ratio_weights}
 GAUSSIAN = next(pair for pair in pairs.GAUSSIAN_PAIRS if pair.name == "full-full")
 MIXTURE = next(pair for pair in pairs.MIXTURE_PAIRS if pair.name == "isotropic-mixture")
 COUNTS = next(pair for pair in pairs.COUNT_PAIRS if pair.name == "gamma-poisson")
-REST = pytest.mark.tier("laws")  # of the same, sums over all outcomes below are exact
+# what stays is exact: a sum over all outcomes, the first generation, the bound of the weights
+pytestmark = pytest.mark.tier("laws")
+IN_LOOP = pytest.mark.tier("rl")  # it has the loop among its code
 
 
 def gradient(p, path, batches, weighting, weights, k=2):
@@ -60,8 +63,8 @@ def path_to(pair, step=0.15):
     ("pair", "kind"),
     [
         (GAUSSIAN, "balance"),
-        pytest.param(GAUSSIAN, "ratio", marks=REST),
-        pytest.param(MIXTURE, "balance", marks=REST),
+        (GAUSSIAN, "ratio"),
+        (MIXTURE, "balance"),
     ],
     ids=str,
 )
@@ -91,7 +94,6 @@ def test_unbiased_along_a_given_path(pair, kind, key):
     assert np.any(0.1 * np.abs(expected) > 5 * found.se)
 
 
-@REST
 def test_unbiased_for_counts(key):
     path = path_to(COUNTS)
     expected = np.asarray(discrete_gradient(COUNTS, discrete_value))
@@ -107,7 +109,7 @@ def test_unbiased_for_counts(key):
 
 @pytest.mark.parametrize(
     "name",
-    ["standardise", *(pytest.param(name, marks=REST) for name in ("centred_ranks", "value"))],
+    [pytest.param("standardise", marks=STAYS), "centred_ranks", "value"],
 )
 def test_the_first_generation_is_that_without_reuse(name, key):
     weighting = getattr(weightings, name)
@@ -125,7 +127,7 @@ def test_the_first_generation_is_that_without_reuse(name, key):
     assert float(ess) == pytest.approx(8)
 
 
-@pytest.mark.parametrize("kind", ["balance", pytest.param("ratio", marks=REST)])
+@pytest.mark.parametrize("kind", KINDS)
 def test_effective_sample_size_and_variance(kind, key):
     """A search that stands still has all generations; the further it moves the fewer."""
     p = inputs.GaussianNoise(0.5)
@@ -159,6 +161,7 @@ def test_effective_sample_size_and_variance(kind, key):
     assert fast[:, 2].mean() < 160
 
 
+@STAYS
 def test_balance_weights_have_a_bound():
     """n / n_now, whatever the densities are; ratios have none."""
     log_density = jnp.asarray(np.random.default_rng(0).normal(0, 30, (3, 40)))
@@ -262,7 +265,7 @@ def mean_error(weights, laws, generations=2, weighting=jnp.asarray):
 START = search.Beta(0.9, 1.6)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [pytest.param("balance", marks=STAYS), "ratio"])
 def test_exact_by_enumeration_where_the_path_is_given(kind):
     given = [START, search.Beta(1.1, 1.4), search.Beta(1.2, 1.1)]
     error = mean_error(KINDS[kind], lambda x: given, 3)
@@ -328,6 +331,7 @@ def strategy(p=NOISE, estimator=estimators.phenotype, popsize=20, **options):
     return phenes.es(p, estimator, weightings.standardise, optax.sgd(0.1), popsize, **options)
 
 
+@IN_LOOP
 def test_runs_compiled_and_over_seeds(key):
     go = jax.jit(jax.vmap(lambda k: phenes.run(k, PROBLEM, strategy(reuse=3), Q0, 60)))
     state, info = go(jax.random.split(key, 3))
@@ -338,6 +342,7 @@ def test_runs_compiled_and_over_seeds(key):
     assert info.ess.shape == (3, 60)
 
 
+@IN_LOOP
 def test_the_host_gets_the_same_numbers_and_a_state_goes_on(key):
     made = strategy(reuse=estimators.Reuse(2, estimators.ratio_weights))
     compiled, info = jax.jit(lambda key: phenes.run(key, PROBLEM, made, Q0, 6))(key)
@@ -347,6 +352,7 @@ def test_the_host_gets_the_same_numbers_and_a_state_goes_on(key):
     np.testing.assert_allclose(told_info.ess, info.ess[3:], rtol=1e-9)
 
 
+@IN_LOOP
 def test_repeated_draws_and_schedules(key):
     p = inputs.Repeated(NOISE, 3)
     problem = phenes.OIU(p, PROBLEM.f)
@@ -356,11 +362,13 @@ def test_repeated_draws_and_schedules(key):
     assert np.all(np.isfinite(info.ess))
 
 
+@STAYS
 def test_without_reuse_nothing_is_reported(key):
     _, info = jax.jit(lambda key: phenes.run(key, PROBLEM, strategy(), Q0, 2))(key)
     assert info.ess is None
 
 
+@IN_LOOP
 def test_a_point_population(key):
     """No spread of theta at all: P(x) is the noise alone, and earlier x still count."""
     q = search.Gaussian(np.zeros(2), np.zeros((2, 2)))
@@ -370,6 +378,7 @@ def test_a_point_population(key):
     assert float(info.ess[-1]) > 20
 
 
+@STAYS
 def test_what_is_refused(key):
     with pytest.raises(
         ValueError, match=r"reuse must go with estimators.phenotype, .*, got genotype"

@@ -40,12 +40,20 @@ SINGULAR = [
     Pair("both", LINE, inputs.GaussianNoise(SHARED), additive(SHARED)),
 ]
 
+REST = pytest.mark.tier("laws")
+IN_LOOP = pytest.mark.tier("rl")  # it has the loop among its code
+
+
+def in_short(*names):
+    """All of them in `make laws`, these in `make test`."""
+    return [pytest.param(pair, marks=() if pair.name in names else REST) for pair in SINGULAR]
+
 
 def cov_of(pair):
     return np.asarray(pair.q.covariance.matrix(2)), np.asarray(pair.p.cov.matrix(2))
 
 
-@pytest.mark.parametrize("pair", SINGULAR, ids=repr)
+@pytest.mark.parametrize("pair", in_short("point", "exact-diagonal"), ids=repr)
 def test_the_score_is_that_of_the_sum(pair):
     """y = M^-1 r, dS = (y y' - M^-1) / 2, by NumPy; and autodiff of the marginal agrees: no NaN
     comes back from the square root of a singular matrix.
@@ -66,7 +74,7 @@ def test_the_score_is_that_of_the_sum(pair):
     np.testing.assert_allclose(got.mean, np.asarray(w) @ y / 8, rtol=1e-9)
 
 
-@pytest.mark.parametrize("pair", SINGULAR, ids=repr)
+@pytest.mark.parametrize("pair", in_short("both", "exact-isotropic"), ids=repr)
 def test_draws_have_the_covariance_of_the_law(pair):
     """20000 draws: standard errors of variances are 1 %, five of them are allowed."""
     batch = once(lambda key: population(pair.q, pair.p, key, 20_000))(jax.random.key(0))
@@ -76,14 +84,18 @@ def test_draws_have_the_covariance_of_the_law(pair):
         assert np.all(np.abs(np.cov(values.T) - cov) <= 0.05 * scale + 1e-15)
 
 
+@REST
 @pytest.mark.parametrize(
     "p",
+    [pytest.param(p, id=name, marks=() if name == "vector" else REST) for name, p in EXACT.items()],
+)
+@pytest.mark.parametrize(
+    "q",
     [
-        pytest.param(p, id=name, marks=() if name == "vector" else pytest.mark.tier("laws"))
-        for name, p in EXACT.items()
+        pytest.param(q, id=name, marks=() if name == "full" else REST)
+        for name, q in (("full", pairs.FULL), ("diag", pairs.DIAG), ("iso", pairs.ISO))
     ],
 )
-@pytest.mark.parametrize("q", [pairs.FULL, pairs.DIAG, pairs.ISO], ids=["full", "diag", "iso"])
 def test_a_coordinate_without_noise_is_exact(q, p):
     """x is theta there to the last bit, and the posterior knows it."""
     theta, x, drawn = once(
@@ -160,7 +172,6 @@ def test_roots_of_a_batch_of_matrices():
     np.testing.assert_array_equal(slope, by_jax)
 
 
-REST = pytest.mark.tier("laws")
 NEEDS_A_DENSITY = {
     "genotype": estimators.genotype,
     "reparameterised": estimators.reparameterised,
@@ -178,7 +189,7 @@ def strategy(p, estimator, **options):
 @pytest.mark.parametrize(
     "estimator",
     [
-        pytest.param(e, id=name, marks=REST if name == "exchangeable" else ())
+        pytest.param(e, id=name, marks=() if name == "genotype" else IN_LOOP)
         for name, e in NEEDS_A_DENSITY.items()
     ],
 )
@@ -187,6 +198,7 @@ def test_a_point_population_has_no_genotype_score(estimator):
         strategy(NOISE, estimator).init(POINT)
 
 
+@IN_LOOP
 def test_a_point_population_needs_a_metric():
     p = inputs.GaussianMixtureNoise([0.5, 0.5], [0.1, 0.3])
     with pytest.raises(ValueError, match=r"q0 must have a density for metric\.natural"):
@@ -194,6 +206,7 @@ def test_a_point_population_needs_a_metric():
     strategy(p, estimators.phenotype, metric=metric.plain).init(POINT)
 
 
+@IN_LOOP
 @pytest.mark.parametrize(
     "estimator",
     [estimators.phenotype, estimators.two_point_phenotype],
@@ -229,15 +242,8 @@ def test_the_direction_of_a_point_is_that_of_x():
     np.testing.assert_allclose(POINT.with_std(0.5).cov, 0.25 * np.eye(2))
 
 
-# those of which it is exact, and one by Monte Carlo
-IN_SHORT = ("point", "line", "both", "exact-diagonal")
-
-
-@pytest.mark.parametrize(
-    "pair",
-    [pytest.param(pair, marks=() if pair.name in IN_SHORT else REST) for pair in SINGULAR],
-    ids=repr,
-)
+# those of which it is exact; the others are by Monte Carlo
+@pytest.mark.parametrize("pair", in_short("point", "line", "both"), ids=repr)
 def test_estimators_are_unbiased(pair, key):
     """Against the exact gradient of constant, linear and quadratic f, where each is defined. Of a
     population without spread the exact gradient is that of the mean alone.
@@ -298,6 +304,7 @@ def test_mixtures_need_noise_in_every_direction(law):
         law()
 
 
+@REST
 def test_exact_coordinates_are_conditioned_on_by_the_genotype_score():
     """With x_1 exact, the score of x is the genotype's in that coordinate, individual by
     individual.

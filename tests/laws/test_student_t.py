@@ -37,7 +37,10 @@ def by_quadrature(x, s, c, df):
 
 
 @pytest.mark.filterwarnings("ignore::scipy.integrate.IntegrationWarning")  # asked for the utmost
-@pytest.mark.parametrize("df", DEGREES)
+@pytest.mark.parametrize(
+    "df",
+    [pytest.param(df, marks=() if df == 0.7 else pytest.mark.tier("laws")) for df in DEGREES],
+)
 def test_marginal_and_score(df):
     exact = np.array([by_quadrature(*place, df) for place in PLACES])
     x, s, c = (jnp.asarray(np.array(each)) for each in zip(*PLACES, strict=True))
@@ -53,6 +56,7 @@ def test_marginal_and_score(df):
     np.testing.assert_allclose(score, exact[:, 1], rtol=1e-9)
 
 
+@pytest.mark.tier("laws")
 @pytest.mark.parametrize("df", [0.7, 1000.0])
 def test_in_one_dimension_both_laws_are_one(df):
     x, q = jnp.array([2.0]), search.DiagonalGaussian(jnp.zeros(1), 1.0)

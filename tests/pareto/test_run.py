@@ -42,6 +42,7 @@ def pair():
     return phenes.front(twins, [0.0, 0.0], 0.5, 0.2, budget=60, seed=0)
 
 
+@pytest.mark.tier("runs")
 def test_the_front_of_mean_and_spread_is_the_exact_one(found):
     """The designs lie on the curve of the closed form, from one end of it to the other."""
     mean, spread = truth(found.vectors).T
@@ -53,6 +54,7 @@ def test_the_front_of_mean_and_spread_is_the_exact_one(found):
     assert np.diff(np.sort(spread)).max() < 0.35 * 0.9  # no gap of a third of the front
 
 
+@pytest.mark.tier("runs")
 def test_the_claims_are_covered(found):
     low, high = np.moveaxis(found.intervals, 2, 0)
     true = truth(found.vectors)
@@ -74,6 +76,7 @@ def test_two_values_have_the_front_of_their_means(pair):
     assert set(pair.evaluations.columns()) >= {"f", "f1", "f2", "theta_0", "x_1"}
 
 
+@pytest.mark.tier("runs")
 def test_the_same_seed_gives_the_same_front_on_any_number_of_workers(pair):
     again = phenes.front(twins, [0.0, 0.0], 0.5, 0.2, budget=60, seed=0, workers=2)
     assert np.array_equal(again.vectors, pair.vectors)
@@ -82,6 +85,7 @@ def test_the_same_seed_gives_the_same_front_on_any_number_of_workers(pair):
     assert not np.array_equal(other.vectors[0], pair.vectors[0])
 
 
+@pytest.mark.tier("runs")
 def test_one_value_is_maximised_and_one_minimised():
     def by_name(width, turns):
         return {"cost": (width - 1) ** 2 + turns, "gain": -((width + 1) ** 2) + 0.1 * turns}
@@ -122,6 +126,7 @@ def test_a_maximised_value_has_its_spread_made_small():
     assert np.all(got.values[:, 1] >= 0)
 
 
+@pytest.mark.tier("runs")
 def test_failures_are_counted_and_survived():
     def fails(x):
         if x[0] > 1.2:
@@ -138,6 +143,7 @@ def test_failures_are_counted_and_survived():
     assert np.all(np.isfinite(got.values))
 
 
+@pytest.mark.tier("runs")
 def test_a_lab_realises_x_and_its_noise_is_learnt():
     rng = np.random.default_rng(5)
 
@@ -203,6 +209,7 @@ def test_what_f_returns_is_refused_in_one_sentence():
         phenes.front(saddle, maximize=(True, False), **plain)
 
 
+@pytest.mark.tier("runs")
 def test_a_second_value_that_is_sometimes_missing_is_a_failure():
     def sometimes(x):
         return twins(x) if x[0] < 0.8 else twins(x)[0]

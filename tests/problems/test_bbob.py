@@ -10,6 +10,9 @@ from phenes.problems import bbob
 FUNCTIONS = range(1, 25)
 INSTANCES = range(1, 6)
 IN_FULL = pytest.mark.tier("lab")
+# the values of all are compared; the rest is asked of one of each kind, and of all in `make lab`
+KINDS = (1, 4, 7, 15, 21, 24)
+SOME = [pytest.param(n, marks=() if n in KINDS else IN_FULL) for n in FUNCTIONS]
 
 
 @jax.jit
@@ -49,7 +52,7 @@ def test_values_equal_those_of_cocoex(function, dims):
             np.testing.assert_array_less(np.abs(values - expected), tolerance)
 
 
-@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize("function", SOME)
 def test_values_equal_those_of_cocoex_at_late_instances(function):
     cocoex = pytest.importorskip("cocoex")
     suite = cocoex.Suite(
@@ -62,7 +65,7 @@ def test_values_equal_those_of_cocoex_at_late_instances(function):
     np.testing.assert_allclose(evaluate(problem, points), expected, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize("function", SOME)
 @pytest.mark.parametrize(
     "dim", [7, pytest.param(65, marks=IN_FULL)]
 )  # neither is part of the official suite
@@ -76,7 +79,7 @@ def test_optimum_has_the_optimal_value(function, dim):
         assert np.all(np.abs(problem.x_opt) <= 5)
 
 
-@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize("function", SOME)
 def test_vmap_equals_loop(function):
     problem = bbob(function, 6, 3)
     points = np.random.default_rng(1).uniform(-6, 6, (5, 6))
@@ -85,7 +88,7 @@ def test_vmap_equals_loop(function):
     )
 
 
-@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize("function", SOME)
 def test_instances_share_one_compilation(function):
     traces = []
 
@@ -99,7 +102,7 @@ def test_instances_share_one_compilation(function):
     assert len(set(map(float, values))) == 3
 
 
-@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize("function", SOME)
 def test_value_follows_the_dtype_of_the_point(function):
     problem = bbob(function, 70, 2)  # high enough for the dimension-dependent factors to matter
     point = np.random.default_rng(2).uniform(-5, 5, 70).astype(np.float32)
@@ -116,7 +119,7 @@ def test_integer_points_become_floats():
     assert bbob(1, 3)([0, 1, 2]) == bbob(1, 3)(np.array([0.0, 1.0, 2.0]))
 
 
-@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize("function", SOME)
 def test_nan_coordinate_gives_nan(function):
     assert jnp.isnan(value(bbob(function, 3), np.array([1.0, np.nan, 2.0])))
 

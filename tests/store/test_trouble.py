@@ -138,13 +138,8 @@ os.kill(os.getpid(), 9)
     not hasattr(os, "geteuid") or os.geteuid() != 0,
     reason="only root can become somebody who may not write",
 )
-@pytest.mark.parametrize(
-    "mode",
-    [
-        pytest.param(0o755, id="folder not writable"),
-        pytest.param(0o777, id="file not writable", marks=pytest.mark.tier("runs")),
-    ],
-)
+@pytest.mark.tier("runs")
+@pytest.mark.parametrize("mode", [0o755, 0o777], ids=["folder not writable", "file not writable"])
 def test_whoever_may_only_read_sees_the_runs(tmp_path, mode):
     """A live run is live for him too, and he leaves nothing behind that would be in its way."""
     folder, desk, seen = tmp_path / "runs", tmp_path / "desk", []

@@ -25,6 +25,7 @@ def rows(inline_module):
     return rows
 
 
+@pytest.mark.tier("lab")
 def test_every_policy_on_every_case(rows):
     assert [(row.case, row.policy) for row in rows] == [
         (case, policy) for case in TINY.cases for policy in TINY.policies
@@ -34,6 +35,7 @@ def test_every_policy_on_every_case(rows):
         assert 0 <= row.reached <= 1
 
 
+@pytest.mark.tier("lab")
 def test_early_newton_steps_gain_on_an_ellipsoid(rows):
     assert rows[0].evaluations[1] > 1.2
     assert rows[0].regret[1] > 1

@@ -25,7 +25,7 @@ def test_the_probability_is_that_of_draws(name):
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
-@pytest.mark.parametrize("p", [0.9, 0.99])
+@pytest.mark.parametrize("p", [0.9, pytest.param(0.99, marks=pytest.mark.tier("lab"))])
 def test_the_least_value_is_reached_and_nothing_feasible_is_below(name, p):
     problem, rng = PROBLEMS[name], np.random.default_rng(1)
     sphere = rng.standard_normal((4000, problem.dim))

@@ -140,7 +140,7 @@ def test_verdicts_are_by_medians():
 @pytest.mark.parametrize(
     "name",
     [
-        name
+        pytest.param(name, marks=pytest.mark.tier("lab") if name in ("ES", "PAES") else ())
         for name, contender in CONTENDERS.items()
         if not contender.fixed and contender.takes_part(FILTER)
     ],
@@ -176,6 +176,7 @@ def test_theta_stays_in_its_box():
     )
 
 
+@pytest.mark.tier("lab")
 def test_the_papers_es_comes_closer_to_the_known_optimum():
     path = searches.paper("phenotype", REGULATOR, 1500, np.array([1500]), 0)
     assert REGULATOR.assess(path.points[-1]).mean > REGULATOR.assess(REGULATOR.nominal).mean

@@ -41,6 +41,7 @@ def test_theory_agrees_with_measurement(rows):
     }
 
 
+@pytest.mark.tier("lab")
 def test_theory_is_what_the_formulas_say(rows):
     c, row = 0.5, by_name(rows)
     assert (row["genotype"].score_mean.theory, row["genotype"].score_spread.theory) == (
@@ -51,6 +52,7 @@ def test_theory_is_what_the_formulas_say(rows):
     assert row["information_mix"].score_mean.theory == 1.0
 
 
+@pytest.mark.tier("lab")
 def test_a_wrong_theory_is_noticed(rows):
     """The standard errors are small enough to tell 1 + C/S from 5 % more."""
     measured = by_name(rows)["genotype"].score_mean
@@ -71,12 +73,14 @@ def test_exact_ratios_forgive_rounding_only():
     assert not Ratio(1 + 1e-6, 0.0, 1.0).agrees
 
 
+@pytest.mark.tier("lab")
 def test_row_agrees_only_if_all_its_parts_do(rows):
     row = by_name(rows)["genotype"]
     wrong = Ratio(row.score_spread.value, row.score_spread.se, 2 * row.score_spread.theory)
     assert not EstimatorsRow(**{**row.__dict__, "score_spread": wrong}).agrees
 
 
+@pytest.mark.tier("lab")
 def test_the_order_of_variances(rows):
     """phenotype <= exchangeable <= genotype in the second moment of the score."""
     row = by_name(rows)
@@ -89,6 +93,7 @@ def test_the_order_of_variances(rows):
         assert joint.value - 1 > 4 * joint.se
 
 
+@pytest.mark.tier("lab")
 def test_unbiased_estimators_show_no_bias(rows):
     for row in rows:
         for bias in (row.bias_mean, row.bias_spread):
@@ -107,6 +112,7 @@ def test_bias_is_seen_where_there_is_one(monkeypatch):
     assert row.agrees is None
 
 
+@pytest.mark.tier("lab")
 def test_full_covariance_cell_keeps_the_isotropic_ratios(monkeypatch):
     monkeypatch.setattr(
         cells, "cells_of", lambda settings: [only(cells.full_cell(3, 0.5, {}), "genotype")]
@@ -114,6 +120,7 @@ def test_full_covariance_cell_keeps_the_isotropic_ratios(monkeypatch):
     assert by_name(estimators.run(TINY))["genotype"].agrees
 
 
+@pytest.mark.tier("lab")
 def test_json_round_trips(rows):
     data = estimators.as_json(rows)
     assert json.loads(json.dumps(data)) == data
@@ -121,6 +128,7 @@ def test_json_round_trips(rows):
     assert {row["estimator"] for row in data["rows"]} == set(by_name(rows))
 
 
+@pytest.mark.tier("lab")
 def test_table_shows_every_row(rows):
     console = Console(width=250, record=True, file=io.StringIO())
     console.print(estimators.table(rows))
@@ -130,6 +138,7 @@ def test_table_shows_every_row(rows):
     assert "biased_linear (biased)" in text
 
 
+@pytest.mark.tier("lab")
 def test_progress_counts_cells(monkeypatch):
     seen = []
     monkeypatch.setattr(
@@ -139,6 +148,7 @@ def test_progress_counts_cells(monkeypatch):
     assert seen == [(1, 2), (2, 2)]
 
 
+@pytest.mark.tier("lab")
 def test_one_compilation_serves_all_ratios(monkeypatch):
     monkeypatch.setattr(
         cells, "cells_of", lambda settings: [cells.isotropic_cell(3, c, {}) for c in (0.25, 0.75)]

@@ -40,6 +40,7 @@ def test_closed_forms_are_what_draws_say(name):
     assert np.all(np.abs(front.true(problem, theta[None])[0] - found) <= error)
 
 
+@pytest.mark.tier("lab")
 def test_all_in_small(monkeypatch):
     monkeypatch.setitem(front.CONTENDERS, "phenes", front.Entrant(front.ours, (30,)))
     settings = FrontSettings(problems=("twins",), contenders=("phenes",), seeds=1)

@@ -17,7 +17,7 @@ def sphere(x):
 
 
 class TestObjective:
-    @pytest.mark.parametrize("n", [1, 33])
+    @pytest.mark.parametrize("n", [pytest.param(1, marks=pytest.mark.tier("lab")), 33])
     def test_populations_of_any_size(self, n):
         f = objective.Objective(Problem(4, 0.1, 15, 3), PeersSettings())
         bbob = problems.bbob(15, 4, 3)

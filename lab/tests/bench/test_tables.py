@@ -14,6 +14,7 @@ def test_q_learning_learns_the_cliff():
         assert found.values[0] < -13 or found.episodes[0] == tables.LOOK
 
 
+@pytest.mark.tier("lab")
 def test_rows_and_table():
     rows = tables.run(TablesSettings(environments=("CliffWalking-v1",), seeds=1, episodes=300))
     assert [row.contender for row in rows] == list(tables.CONTENDERS)

@@ -6,7 +6,7 @@ from phenes_lab.plots import engineering
 
 from phenes.problems.engineering import COATING_SHARED, ENGINEERING
 
-DEAR = ("launch", "coating-shared")
+DEAR = ("launch", "coating", "coating-shared")
 
 
 @pytest.mark.parametrize(

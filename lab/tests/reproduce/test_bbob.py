@@ -27,6 +27,7 @@ def computed(method):
 
 
 class TestPart:
+    @pytest.mark.tier("lab")
     def test_the_loop_is_the_library_loop(self):
         """Segments between checkpoints are one run of `phenes.run` with the same key."""
         arrays = computed("PAES")
@@ -58,6 +59,7 @@ class TestPart:
         )
         assert np.all(np.abs(arrays["F_mean"] - arrays["f_mean"] - 5 * 0.01) < 4 * se)
 
+    @pytest.mark.tier("lab")
     def test_printed_direction_differs_by_the_drift_of_erratum_1(self):
         q, p = search.Gaussian(jnp.zeros(3), 0.5 * jnp.eye(3)), phenes.inputs.GaussianNoise(0.1)
         x, w = jax.random.normal(jax.random.key(0), (10, 3)), jnp.linspace(0.0, 1.0, 10)

@@ -95,8 +95,7 @@ def ran(inline_module, tmp_path_factory):
 
 # compilers take from 10 to 30 seconds of each of these; what their parts compute, and the verdicts,
 # have tests of their own beside this file
-DEAR = {"bbob", "cartpole", "contexts", "untuned"}
-NAMES = [pytest.param(n, marks=pytest.mark.tier("lab") if n in DEAR else ()) for n in CASES]
+NAMES = [pytest.param(name, marks=pytest.mark.tier("lab")) for name in CASES]
 
 
 @pytest.fixture(params=NAMES)
@@ -186,6 +185,7 @@ def test_arrays_of_bbob(ran):
     assert np.all(arrays["seconds"] > 0)
 
 
+@pytest.mark.tier("lab")
 def test_arrays_of_frozenlake(ran):
     (path, _), _ = ran("frozenlake")
     with Store(path) as store:
@@ -223,6 +223,7 @@ def test_runs_of_cartpole(ran):
     assert all(one.population.shape == (5,) for runs in results.runs.values() for one in runs)
 
 
+@pytest.mark.tier("lab")
 def test_held_out_environments_have_the_same_number_of_episodes(ran):
     (path, _), _ = ran("untuned")
     summary = json.loads((path.parent / "summary.json").read_text())

@@ -222,6 +222,7 @@ def test_wrong_arguments():
         Softmax(1)
 
 
+@pytest.mark.tier("rl")
 def test_a_quiet_start_says_little_and_nothing_else_changes(key):
     made, theta = policy(key, BOX, (6, 5), 0.3)
     obs = jax.random.normal(key, (7, 4))

@@ -68,21 +68,23 @@ def close(a, b):
 @pytest.mark.parametrize(
     ("settings", "name", "generations"),
     [
+        (Settings(mix(2), popsize=4), "CartPole-v1", 1),
         pytest.param(
             Settings(curved_mix(2), popsize=5, normalise=False),
             "CartPole-v1",
             1,
             marks=pytest.mark.tier("rl"),
         ),
-        (
+        pytest.param(
             Settings(
                 credited(linearised(2, every_step=False), by_step=False), popsize=6, mirrored=True
             ),
             "Pendulum-v1",
             2,
+            marks=pytest.mark.tier("rl"),
         ),
     ],
-    ids=["curved", "credited"],
+    ids=["mix", "curved", "credited"],
 )
 def test_two_phases_are_one_process(settings, name, generations):
     """Estimators that draw, that learn, that standardise over the population; pairs; the scale of

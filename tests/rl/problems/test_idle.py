@@ -82,13 +82,10 @@ def one_generation(env, settings, seed=0, **options):
         play.close()
 
 
+@pytest.mark.tier("rl")
 @pytest.mark.parametrize(
     ("env", "bonus"),
-    [
-        pytest.param("InvertedDoublePendulum-v5", 0.0, marks=pytest.mark.tier("rl")),
-        pytest.param("InvertedPendulum-v5", 0.0, marks=pytest.mark.tier("rl")),
-        ("Hopper-v5", 1.0),
-    ],
+    [("InvertedDoublePendulum-v5", 0.0), ("InvertedPendulum-v5", 0.0), ("Hopper-v5", 1.0)],
 )
 def test_the_bonus_of_environments(env, bonus):
     """To balance is the task; to hop is one, and Hopper pays 1 for being alive."""
@@ -132,6 +129,7 @@ def test_what_the_best_step_of_an_episode_was_paid():
     np.testing.assert_array_equal(best_step(paid(reward, mask)), [-1.0, -2.0, -np.inf])
 
 
+@pytest.mark.tier("rl")
 def test_without_an_event_the_mean_stays_and_the_spread_doubles():
     """MountainCarContinuous for 30 steps: nobody arrives, and every push costs."""
     env = rollouts.load("MountainCarContinuous-v0", max_episode_steps=30)
@@ -151,6 +149,7 @@ def test_without_an_event_the_mean_stays_and_the_spread_doubles():
     assert carry.idle.value == 0
 
 
+@pytest.mark.tier("rl")
 def test_a_late_reward_is_found():
     """MountainCarContinuous: the hill is climbed within 200 episodes (seeds 0 to 9: 96 to 192)."""
     out = training.train("MountainCarContinuous-v0", seed=0, generations=24, target=None)

@@ -53,6 +53,7 @@ def test_environments_that_are_not_compiled(monkeypatch):
     np.testing.assert_allclose(one.theta, other.theta, atol=1e-6)
 
 
+@pytest.mark.tier("rl")
 def test_rewards_that_are_not_numbers_are_survived(monkeypatch):
     load = rollouts.load
     monkeypatch.setattr(
@@ -104,6 +105,7 @@ def test_a_look_is_with_the_scale_of_the_answer(monkeypatch):
     assert [policy.scale.mean.tolist() for policy in played] == [[3.0] * 4] * 2
 
 
+@pytest.mark.tier("rl")
 def test_the_batch_that_the_strategy_is_told_holds_trajectories(monkeypatch):
     """`Batch.x` is the realised input, and nothing else."""
     env = rollouts.load("CartPole-v1", **SHORT)
@@ -159,6 +161,7 @@ def test_the_default_follows_from_actions_and_length():
     assert training.network(rollouts.spaces("Pendulum-v1")) == chosen["Pendulum-v1"]
 
 
+@pytest.mark.tier("rl")
 def test_what_is_about_drawn_actions_is_about_a_network_that_draws_them():
     out = training.train(
         "MountainCarContinuous-v0",

@@ -38,6 +38,7 @@ def test_a_failed_return_is_the_worst():
     np.testing.assert_allclose(w, TopDirections(2)(jnp.asarray([1.0, 1.0, 3.0, 2.0])))
 
 
+@pytest.mark.tier("rl")
 @pytest.mark.parametrize("normalise", [False, True])
 def test_two_generations_are_those_of_the_paper(normalise):
     """V1 and V2 with the survival bonus taken away, on InvertedPendulum: b = 2 of 3 directions."""
@@ -92,6 +93,7 @@ def test_more_best_directions_than_directions_are_refused():
         random_search(rollouts.spaces("Pendulum-v1"), Search(2, 3, 0.1, 0.1))
 
 
+@pytest.mark.tier("rl")
 def test_it_learns_and_is_kept(tmp_path):
     """CartPole stands for 200 steps within 160 episodes (seeds 0 to 2: 80, 80, 160), as published
     for one of the easiest tasks; a file keeps a policy without a bias.

@@ -84,6 +84,7 @@ def test_the_first_generation_says_whether_a_posture_is_to_be_held(key):
     assert not stood.update(*observed(correlated(key), ended=True)).posture
 
 
+@pytest.mark.tier("rl")
 @pytest.mark.parametrize(("env", "posture"), [("Hopper-v5", True), ("Swimmer-v5", False)])
 def test_where_episodes_end_the_constant_is_searched(env, posture):
     carry, _ = one_generation(env, training.linear(), max_episode_steps=200)
@@ -91,6 +92,7 @@ def test_where_episodes_end_the_constant_is_searched(env, posture):
     assert carry.together.posture == posture
 
 
+@pytest.mark.tier("rl")
 def test_other_policies_are_searched_alike():
     """With hidden layers what goes into a layer is no observation."""
     settings = dataclasses.replace(training.linear(), hidden=(4,))

@@ -68,7 +68,16 @@ def test_single_steps_are_those_of_gymnasium(name, options):
     assert 0 < np.sum(ended) < n or name == "Pendulum-v1"
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("CartPole-v1", "Pendulum-v1", "MountainCar-v0"),
+        *(
+            pytest.param(name, marks=pytest.mark.tier("rl"))
+            for name in ("Acrobot-v1", "MountainCarContinuous-v0")
+        ),
+    ],
+)
 def test_episodes_are_those_of_gymnasium(name):
     """The same actions from the same first state, each step from Gymnasium's state and from our
     own.

@@ -14,6 +14,8 @@ from phenes.rl.rollouts import Trajectory, length, load, total, trimmed
 from tests.laws.statistics import once
 from tests.rl.rollouts.standin import play, population
 
+BOTH = ["CartPole-v1", pytest.param("Pendulum-v1", marks=pytest.mark.tier("rl"))]
+
 
 @functools.cache
 def played(name, n=24, seed=0, deterministic=False):
@@ -21,7 +23,7 @@ def played(name, n=24, seed=0, deterministic=False):
     return rollouts, play(rollouts, *population(rollouts.spaces, n, seed), deterministic)
 
 
-@pytest.mark.parametrize("name", ["CartPole-v1", "Pendulum-v1"])
+@pytest.mark.parametrize("name", BOTH)
 def test_trajectories_replay_in_gymnasium(name):
     """The recorded actions, from the recorded first observation, lead through the recorded
     observations and rewards.
@@ -46,7 +48,7 @@ def test_trajectories_replay_in_gymnasium(name):
         assert (terminated, terminated or truncated) == (bool(x.ended[i]), True)
 
 
-@pytest.mark.parametrize("name", ["CartPole-v1", "Pendulum-v1"])
+@pytest.mark.parametrize("name", BOTH)
 def test_masks_and_ends(name):
     rollouts, x = played(name)
     mask, steps, limit = np.asarray(x.mask), np.asarray(length(x)), rollouts.spaces.limit
@@ -113,6 +115,7 @@ def test_noise_of_actions_is_independent_and_normal():
     assert abs(np.mean(z[1:] * z[:-1])) < 5 / np.sqrt(n)
 
 
+@pytest.mark.tier("rl")
 def test_part_of_a_larger_program_under_vmap(key):
     """Populations of several seeds in one compiled function are those of each alone."""
     rollouts = load("CartPole-v1", max_episode_steps=30)

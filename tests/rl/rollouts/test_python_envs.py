@@ -66,6 +66,7 @@ def test_an_individual_depends_on_its_key_alone():
     assert not np.array_equal(other.action[:, :2], x.action[:, :2])
 
 
+@pytest.mark.tier("rl")
 def test_returns_have_the_law_of_compiled_ones():
     """Cart-poles of one policy: 120 episodes of each back end (Kolmogorov-Smirnov)."""
     samples = []
@@ -94,7 +95,13 @@ def test_single_precision_and_deterministic_actions():
 
 @pytest.mark.parametrize(
     ("kind", "size"),
-    [("box", 2), ("discrete", 9), ("dict", 11), ("tuple", 12), ("multi", 30), ("pixels", 6)],
+    [
+        *(("box", 2), ("dict", 11)),
+        *(
+            pytest.param(*case, marks=pytest.mark.tier("rl"))
+            for case in (("discrete", 9), ("tuple", 12), ("multi", 30), ("pixels", 6))
+        ),
+    ],
 )
 def test_observations_are_flattened(kind, size):
     rollouts, x = walked(6, observation=kind)

@@ -80,6 +80,7 @@ def test_evaluate_and_a_plain_loop_over_the_vector_agree_to_the_last_bit():
     np.testing.assert_array_equal(trained.evaluate(episodes, seed=seed).returns, returns)
 
 
+@pytest.mark.tier("rl")
 def test_a_table_in_a_vector():
     env = gymnasium.make_vec("FrozenLake-v1", 3, vectorization_mode="sync", is_slippery=False)
     trained = phenes.rl.train(env, generations=25, popsize=20)

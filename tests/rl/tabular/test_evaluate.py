@@ -72,6 +72,7 @@ def test_known_optima(name, limit, best):
     assert optimum(load(name).table.limited(limit))[0] == pytest.approx(best, abs=6e-5)
 
 
+@pytest.mark.tier("rl")
 def test_values_without_a_limit_are_exact_whatever_jax_computes_in():
     with jax.enable_x64(False):
         table = load("FrozenLake-v1").table.limited(None)

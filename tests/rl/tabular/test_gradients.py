@@ -130,6 +130,7 @@ def softmax_gradient():
     return np.asarray(once(jax.grad(mdp.softmax_objective))(MEAN, jnp.asarray(SIGMA)))
 
 
+@pytest.mark.tier("rl")
 @pytest.mark.parametrize("name", DIRICHLET)
 def test_dirichlet_estimators_are_unbiased(dirichlet, dirichlet_gradient, name):
     assert_within(estimate(dirichlet[name].g), dirichlet_gradient)
@@ -147,6 +148,7 @@ def test_gaussian_estimators_are_unbiased(gaussian, softmax_gradient, name):
     assert_within(estimate(gaussian[name].g), softmax_gradient)
 
 
+@pytest.mark.tier("rl")
 def test_antithetic_pairs_are_unbiased(softmax_gradient):
     pairs = sample(
         ES, Episodes(mdp.TABLE), LOGITS, jax.random.key(3), psi=slice(0, 6), mirrored=True
@@ -205,11 +207,13 @@ def test_variances_are_ordered(dear):
     assert_below(dear, "phenotype", "information mix")
 
 
+@pytest.mark.tier("rl")
 def test_variance_of_the_mix_is_below_both(gaussian):
     for name in ("genotype", "reparameterised"):
         assert_below(gaussian, "information mix", name)
 
 
+@pytest.mark.tier("rl")
 def test_reward_to_go_takes_variance_out(dirichlet):
     """Earlier rewards and what the state is worth anyhow are noise."""
     assert_below(dirichlet, "phenotype", "genotype")
@@ -284,6 +288,7 @@ def test_baseline_is_the_running_mean_of_rewards_to_go(key):
     assert visits.sum() == np.asarray(x.length).sum()
 
 
+@pytest.mark.tier("rl")
 def test_quick_draws_have_the_law_of_the_slow_ones():
     """First two moments of log-probabilities against digamma and trigamma, 100 000 draws."""
     from jax.scipy.special import digamma, polygamma

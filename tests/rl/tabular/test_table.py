@@ -101,6 +101,7 @@ class TestEpisodes:
         assert rows > 30
         assert 1e-3 < scipy.stats.chi2.sf(chi2, freedom) < 1 - 1e-3
 
+    @pytest.mark.tier("rl")
     def test_visits_are_those_of_the_exact_chain(self, key):
         """State (or end) at single times, independent between episodes, against powers of the exact
         matrix.
@@ -114,6 +115,7 @@ class TestEpisodes:
             where = np.where(np.asarray(x.steps.taken[:, t]), np.asarray(x.steps.state[:, t]), 16)
             assert chi_square(np.bincount(where, minlength=17), n * law[t]) > 1e-4
 
+    @pytest.mark.tier("rl")
     def test_visits_are_those_of_gymnasium(self, key):
         """Two-sample chi-square on states (or end) at single times, and on visits of independent
         episodes.
@@ -145,6 +147,7 @@ class TestEpisodes:
             assert scipy.stats.chi2_contingency(counts).pvalue > 1e-3
         assert scipy.stats.ks_2samp(lengths, np.asarray(x.length)).pvalue > 1e-3
 
+    @pytest.mark.tier("rl")
     def test_urns_have_the_marginal_law_of_drawn_policies(self, key):
         """Return and length of episodes: urns against policies drawn from the Dirichlet law, and
         the exact mean.
@@ -174,6 +177,7 @@ class TestEpisodes:
         )
         np.testing.assert_array_equal(many.counts[:7], few.counts)
 
+    @pytest.mark.tier("rl")
     def test_populations_under_vmap_are_those_alone(self, key):
         table = load("Taxi-v4").table.limited(30)
         keys = jax.random.split(key, 3)

@@ -24,15 +24,20 @@ def test_cart_pole_is_learnt():
     assert out.curve.first(475) * 20 <= 600
 
 
-def test_the_same_seed_is_the_same_run_and_another_is_another():
+@pytest.mark.tier("rl")
+def test_the_same_seed_is_the_same_network_and_another_is_another():
     one = short(seed=3)
     same(one, short(seed=3))
     assert np.any(short(seed=4).theta != one.theta)
+
+
+def test_the_same_seed_is_the_same_table_and_another_is_another():
     one = table(seed=3)
     same(one, table(seed=3))
     assert np.any(table(seed=4).probabilities != one.probabilities)
 
 
+@pytest.mark.tier("rl")
 def test_progress_counts_generations():
     calls = []
     count = lambda done, total, curve: calls.append((done, total, curve.generations))  # noqa: E731
@@ -52,6 +57,10 @@ def test_one_rule_decides_between_table_and_network():
     with pytest.raises(ValueError, match="cannot be made by gymnasium"):
         training.learns_table("NoSuchEnvironment-v0")
     assert table(generations=1).kind == "table"
+
+
+@pytest.mark.tier("rl")
+def test_an_argument_of_networks_makes_one_of_a_table():
     network = table(
         generations=1,
         popsize=4,
@@ -178,6 +187,7 @@ def test_the_function_is_found_whatever_was_imported_first():
     assert phenes.rl.train is training.train
 
 
+@pytest.mark.tier("rl")
 def test_max_steps_is_the_limit_of_an_episode():
     trained = short(options=None, max_steps=7, generations=5)
     assert trained.options == {"max_episode_steps": 7}
@@ -191,10 +201,8 @@ def walk(**options):
     return worlds.Walk(**options)
 
 
-@pytest.mark.parametrize(
-    "given",
-    [*(pytest.param(n, marks=pytest.mark.tier("rl")) for n in ("instance", "function")), "wrapped"],
-)
+@pytest.mark.tier("rl")
+@pytest.mark.parametrize("given", ["instance", "function", "wrapped"])
 def test_an_environment_of_your_own(given, tmp_path):
     """As it is, wrapped, or by a function: as its id does."""
     limited = lambda **options: gymnasium.wrappers.TimeLimit(walk(**options), 20)  # noqa: E731
@@ -235,6 +243,7 @@ def test_what_is_no_environment(env, options, said):
         phenes.rl.train(env, options=options)
 
 
+@pytest.mark.tier("rl")
 def test_a_table_of_your_own():
     env = gymnasium.make("FrozenLake-v1", desc=["SF", "FG"], is_slippery=False)
     trained = phenes.rl.train(env, generations=10, popsize=20)
@@ -245,6 +254,7 @@ def test_a_table_of_your_own():
     same(trained, phenes.rl.train(watched, generations=10, popsize=20))
 
 
+@pytest.mark.tier("rl")
 def test_a_table_in_a_wrapper_is_not_what_its_table_says():
     """It was learnt without the wrapper: here every reward is the opposite."""
     lake = gymnasium.make("FrozenLake-v1", desc=["SF", "FG"], is_slippery=False)

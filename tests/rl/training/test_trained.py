@@ -66,6 +66,7 @@ def test_what_a_table_leaves_behind(lake, tmp_path):
         _ = lake.theta
 
 
+@pytest.mark.tier("rl")
 def test_a_table_is_evaluated_on_fresh_episodes_with_its_best_actions():
     """On slippery ice: the mean of the episodes is the exact value, within its error."""
     trained = table(options={"map_name": "4x4"}, generations=50, popsize=100)
@@ -101,8 +102,14 @@ def test_frames_of_an_episode(network, lake):
 
 
 KINDS = [
-    *((kind, "two") for kind in ("box", "discrete", "dict", "tuple", "multi", "pixels")),
-    *(("box", kind) for kind in ("box", "many", "bits")),
+    *(("dict", "two"), ("box", "box")),
+    *(
+        pytest.param(*kinds, marks=pytest.mark.tier("rl"))
+        for kinds in (
+            *((kind, "two") for kind in ("box", "discrete", "tuple", "multi", "pixels")),
+            *(("box", kind) for kind in ("many", "bits")),
+        )
+    ),
 ]
 
 
@@ -159,6 +166,7 @@ class Own(eqx.Module):
         return self.a @ jnp.concatenate([obs, jnp.abs(obs)])
 
 
+@pytest.mark.tier("rl")
 def test_networks_of_the_users_own(tmp_path):
     out = short(network=Own(jnp.zeros((2, 8))), generations=5)
     assert out.theta.shape == (16,)

@@ -43,6 +43,7 @@ def test_nothing_in_nothing_out():
     assert float(signal(jnp.zeros((4, 3))).fraction) == 0.0
 
 
+@pytest.mark.tier("rl")
 def test_the_candidate_with_more_signal_is_used():
     """What is used comes from past generations: the first candidate in the first of them."""
     p, q, batch, _ = linear_population()

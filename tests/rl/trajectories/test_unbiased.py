@@ -29,6 +29,8 @@ from phenes.search import IsotropicGaussian
 from tests.laws.statistics import chunks_of, estimate, once
 from tests.rl.trajectories import small
 
+REST = pytest.mark.tier("rl")
+
 SIGMAS = 4.0
 DISCRETE = small.Discrete(actions=2, steps=3, sigma=0.5)
 THREE = small.Discrete(actions=3, steps=2, sigma=0.5, seed=1)
@@ -130,13 +132,8 @@ UNBIASED = {
 }
 
 
-REST = pytest.mark.tier("rl")
-SOME = ("genotype", "mix, 2 states")
-
-
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=() if name in SOME else REST) for name in UNBIASED]
-)
+@REST
+@pytest.mark.parametrize("name", UNBIASED)
 def test_unbiased(name, key):
     """40,000 draws of theta times 8 trajectories, or 4,000 times 100 nodes: every coordinate within
     4 standard errors of 0.
@@ -156,7 +153,9 @@ def test_unbiased_with_three_actions(key):
 
 
 @pytest.mark.parametrize(
-    "problem", [DISCRETE, small.Continuous(0.4, 0.5, nodes=48)], ids=["discrete", "continuous"]
+    "problem",
+    [DISCRETE, pytest.param(small.Continuous(0.4, 0.5, nodes=48), marks=REST)],
+    ids=["discrete", "continuous"],
 )
 def test_the_score_at_theta_is_the_exact_slope_given_theta(problem, key):
     """Up to the error of the quadrature, which 10 nodes leave at 6e-4."""
@@ -167,12 +166,13 @@ def test_the_score_at_theta_is_the_exact_slope_given_theta(problem, key):
     )
 
 
+@REST
 @pytest.mark.parametrize(
     "base",
     [
         pytest.param(Reparameterised(), id="theta"),
-        pytest.param(guarded_mix(2), id="guarded", marks=REST),
-        pytest.param(curved_mix(2), id="curved", marks=REST),
+        pytest.param(guarded_mix(2), id="guarded"),
+        pytest.param(curved_mix(2), id="curved"),
     ],
 )
 def test_weights_of_steps_leave_the_mean(base, key):

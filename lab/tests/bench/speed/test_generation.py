@@ -51,6 +51,7 @@ def test_every_contender_has_a_time_and_a_ratio(rows):
     assert next(row for row in rows if row.name == REFERENCE).ratio == 1.0
 
 
+@pytest.mark.tier("lab")
 def test_every_piece_has_a_time():
     pieces = timed_pieces(3, 8)
     seconds = rounds(pieces, 1, 0, lambda: None)

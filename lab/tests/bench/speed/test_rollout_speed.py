@@ -21,6 +21,7 @@ def rows():
     return rows
 
 
+@pytest.mark.tier("lab")
 def test_both_sides_are_measured(rows):
     untrained, balancing = rows
     assert untrained.length < balancing.length == 40
@@ -41,6 +42,7 @@ def test_steps_are_counted_until_the_last_episode_has_ended():
     assert np.asarray(job.theta).dtype == np.float32
 
 
+@pytest.mark.tier("lab")
 def test_json_and_table(rows):
     data = rollout_speed.as_json(rows)
     assert json.loads(json.dumps(data)) == data
