@@ -1,5 +1,6 @@
 """The cost of a generation: beside peers, in memory, in growth and in compilations."""
 
+import dataclasses
 import io
 import json
 import sys
@@ -20,20 +21,26 @@ import phenes
 from tests.optimised import measured
 
 N = 100
+ROUNDS = 25
 SMALL = GenerationSettings(
     dims=(40,), popsize=N, repeats=5, pieces_dims=(), scaling_dims=(), full_dims=()
 )
 
 
-@pytest.fixture(scope="module")
-def rows() -> list[GenerationRow]:
+def timed(settings: GenerationSettings) -> list[GenerationRow]:
+    """In a process of its own, whose programs are optimised."""
     code = f"""
 import json
 from phenes_lab.bench.speed import generation
 from phenes_lab.bench.speed.generation import GenerationSettings
-print(json.dumps(generation.as_json(generation.run({SMALL!r}))["rows"]))
+print(json.dumps(generation.as_json(generation.run({settings!r}))["rows"]))
 """
     return [GenerationRow(**row) for row in measured(code)]
+
+
+@pytest.fixture(scope="module")
+def rows() -> list[GenerationRow]:
+    return timed(SMALL)
 
 
 @pytest.fixture(scope="module")
@@ -96,12 +103,18 @@ def test_a_missing_peer_is_a_row_that_says_so(monkeypatch):
 
 
 @pytest.mark.machine
-@pytest.mark.parametrize(("module", "name"), [("cma", "pycma"), ("cmaes", "cmaes")])
 @pytest.mark.tier("lab")
-def test_a_generation_costs_at_most_a_fifth_of_the_peers(module, name, rows):
-    """N = 100, d = 40, float64, compiled loop; median of the ratios of interleaved rounds."""
-    pytest.importorskip(module)
-    assert next(row for row in rows if row.name == name).ratio >= 5
+def test_a_generation_costs_at_most_a_fifth_of_the_peers():
+    """N = 100, d = 40, float64, compiled loop. The quickest of many short rounds of each: whatever
+    else is at work, such as the other process of these tests, only adds to a round. A second try
+    measures anew.
+    """
+    rows = timed(dataclasses.replace(SMALL, repeats=ROUNDS))
+    fastest = {row.name: row.fastest for row in rows if row.fastest is not None}
+    peers = {"pycma", "cmaes"} & set(fastest)
+    assert peers
+    for name in peers:
+        assert fastest[name] >= 5 * fastest[REFERENCE], name
 
 
 @pytest.mark.tier("lab")

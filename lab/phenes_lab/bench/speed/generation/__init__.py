@@ -93,5 +93,10 @@ def _everybody(d: int, n: int) -> tuple[list[Timed], list[str]]:
 def _row(contender: Timed, d: int, seconds: list[float], reference: list[float]) -> GenerationRow:
     ratios = [own / other for own, other in zip(seconds, reference, strict=True)]
     return GenerationRow(
-        contender.section, contender.name, d, *quartiles(seconds), *quartiles(ratios)
+        contender.section,
+        contender.name,
+        d,
+        *quartiles(seconds),
+        *quartiles(ratios),
+        fastest=min(seconds),
     )

@@ -48,6 +48,7 @@ class GenerationRow:
     """Seconds for a generation: median of the rounds, with quartiles; ratio: to PAES as a compiled
     loop, in the same rounds.
 
+    fastest: seconds of the quickest round; other work on the machine can only add to a round.
     memory: bytes of temporaries of the compiled program. exponent: of time against dimension,
     fitted over the family's rows.
     """
@@ -61,6 +62,7 @@ class GenerationRow:
     ratio: float | None = None
     ratio_low: float | None = None
     ratio_high: float | None = None
+    fastest: float | None = None
     memory: int | None = None
     exponent: float | None = None
     note: str = ""
