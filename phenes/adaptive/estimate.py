@@ -30,10 +30,55 @@ def drawn(dim: int) -> float:
     return dim + tuning.DRAWN_SIGMAS * float(np.sqrt(2 * dim))
 
 
-def model_of(state: State, newest: int, crossed: bool = True) -> Fit | None:
-    """Model of the newest samples near the mean, if there are enough."""
-    z, f = rows(state, newest, horizon(state.coords.dim))
-    return fit(z, f, crossed, state.marginal.straight)
+def separable_axes(state: State) -> np.ndarray | None:
+    """The coordinates of x as columns [d, d] of length 1 in z: f may be a sum of functions of them.
+
+    They are not orthogonal where the search is wider in one direction than in another. None: they
+    are those of z.
+    """
+    if state.marginal.basis is None and state.coords.turn is None:
+        return None
+    axes = state.coords.to_x(state.marginal.unwhiten(np.eye(state.coords.dim)))
+    return axes / np.linalg.norm(axes, axis=0)
+
+
+def model_of(state: State, newest: int) -> Fit | None:
+    """The richest model that the newest samples are enough for: with all products, or without."""
+    full = full_model_of(state, newest)
+    return axes_model_of(state, newest) if full is None else full
+
+
+def full_model_of(state: State, newest: int) -> Fit | None:
+    """Model of the newest samples near the mean with all products of coordinates, if enough."""
+    z, f = rows(state, newest, np.inf)
+    near = np.sum(z**2, axis=1) < horizon(state.coords.dim)
+    return _with_all_products(z, f, near, separable_axes(state))
+
+
+def axes_model_of(state: State, newest: int) -> Fit | None:
+    """Model of the newest samples near the mean with curvature along axes only, if enough."""
+    z, f = rows(state, newest, np.inf)
+    near = np.sum(z**2, axis=1) < horizon(state.coords.dim)
+    least = tuning.LEAST_ROWS_PER_FEATURE * axis_features(state.coords.dim)
+    if near.sum() > least or f.size <= least:
+        return fit(z[near], f[near], crossed=False, axes=separable_axes(state))
+    return _if_it_explains(z, f, near, fit(z, f, crossed=False, axes=separable_axes(state)))
+
+
+def _with_all_products(
+    z: np.ndarray, f: np.ndarray, near: np.ndarray, axes: np.ndarray | None
+) -> Fit | None:
+    """Of near rows; of those further away as well if only these suffice, and it explains them."""
+    d = z.shape[1]
+    if crosses(d, int(near.sum())):
+        return fit(z[near], f[near], axes=axes)
+    return _if_it_explains(z, f, near, fit(z, f, axes=axes)) if crosses(d, f.size) else None
+
+
+def _if_it_explains(z: np.ndarray, f: np.ndarray, near: np.ndarray, wide: Fit | None) -> Fit | None:
+    """A model of rows far and near, if f is the same function near the mean as further away."""
+    same = wide is not None and wide.explains(z[near], f[near]) > tuning.AXES_SUFFICE
+    return wide if same else None
 
 
 def explained(state: State) -> float:
@@ -42,7 +87,7 @@ def explained(state: State) -> float:
     Of the samples that the present search could have drawn. Far from 1, f is rugged there.
     """
     z, f = rows(state, state.archive.count, drawn(state.coords.dim))
-    model = fit(z, f, axes=state.marginal.straight)
+    model = fit(z, f, axes=separable_axes(state))
     return np.nan if model is None else model.r2
 
 
@@ -53,36 +98,27 @@ def rich_model_of(state: State, newest: int) -> tuple[Fit | None, np.ndarray, np
     """
     d = state.coords.dim
     z, f = rows(state, newest, np.inf)
-    squared = np.sum(z**2, axis=1)
-    near = squared < drawn(d)
+    near = np.sum(z**2, axis=1) < drawn(d)
+    axes = separable_axes(state)
     if not dear(d):
-        plain = fit(z[near], f[near], axes=state.marginal.straight)
-        return (None if plain is None else enrich(z[near], f[near], plain)), z, f
-    axes = state.marginal.straight
+        full = _with_all_products(z, f, near, axes)
+        if full is None:
+            return fit(z[near], f[near], crossed=False, axes=axes), z, f
+        return enrich(z[near], f[near], full), z, f
     model = fit(z[near], f[near], crossed=False, axes=axes)
     if d <= tuning.LARGEST_MATRIX and (model is None or model.r2 < tuning.AXES_SUFFICE):
-        model = _richer(z, f, near, squared < horizon(d), model, axes)
+        model = _richer(z, f, near, model, axes)
     return model, z, f
 
 
 def _richer(
-    z: np.ndarray,
-    f: np.ndarray,
-    near: np.ndarray,
-    wide: np.ndarray,
-    model: Fit | None,
-    axes: np.ndarray | None,
+    z: np.ndarray, f: np.ndarray, near: np.ndarray, model: Fit | None, axes: np.ndarray | None
 ) -> Fit | None:
-    """With products of many coordinates; of two models the one that knows the gradient better.
-
-    Of rows further out as well, if only they suffice for all products: a model of these counts if
-    it explains the near ones.
-    """
-    d = z.shape[1]
-    most = tuning.DEAR_ROWS_PER_FEATURE * richest(d)
-    if not crosses(d, int(near.sum())) and crosses(d, int(wide.sum())):
-        full = fit(z[wide][-most:], f[wide][-most:], axes=axes)
-        if full is not None and full.explains(z[near], f[near]) > tuning.AXES_SUFFICE:
+    """With products of many coordinates; of two models the one that knows the gradient better."""
+    most = tuning.DEAR_ROWS_PER_FEATURE * richest(z.shape[1])
+    if not crosses(z.shape[1], int(near.sum())):
+        full = _with_all_products(z[-most:], f[-most:], near[-most:], axes)
+        if full is not None:
             return full
     full = fit(z[near][-most:], f[near][-most:], axes=axes)
     return full if model is None or (full is not None and full.blur < model.blur) else model
@@ -191,7 +227,7 @@ def anchored(state: State, anchor: Anchor | None) -> tuple[Claim, Anchor | None]
         return anchor.moved(state), anchor
     newest = (tuning.ROWS_PER_AXIS_FEATURE if cheap else tuning.ROWS_PER_FEATURE) * p
     z, f = rows(state, newest, horizon(d))
-    model = fit(z, f, not cheap, state.marginal.straight)
+    model = fit(z, f, not cheap, separable_axes(state))
     if model is not None:
         claim = smoothed(state, model, np.zeros(d), z, f)
         return claim, Anchor(model, state.marginal, claim, state.evaluations)

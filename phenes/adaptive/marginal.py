@@ -58,15 +58,6 @@ class Marginal:
         half = half if self.basis is None else self.basis @ half
         return half @ half.T
 
-    @property
-    def straight(self) -> np.ndarray | None:
-        """Columns in z of the axes of y, whitened by the symmetric root of the covariance.
-
-        Where the search is (nearly) as wide in all directions its principal axes are arbitrary, and
-        those of y are the better guess. None: they are the same.
-        """
-        return None if self.basis is None else self.basis.T
-
     def whitened(self, c: np.ndarray) -> np.ndarray:
         """Covariance of the noise in whitened coordinates: [d] if diagonal there, else [d, d]."""
         if self.basis is None or np.ptp(c) == 0:

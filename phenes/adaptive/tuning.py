@@ -76,10 +76,11 @@ PRODUCT_PATIENCE = 3
 PRODUCT_HELPS = 0.98
 # Features up to which the normal equations are solved directly; conjugate gradients beyond. [guard]
 LARGEST_DIRECT = 1000
-# Steps of conjugate gradients: enough for a random design of twice as many rows as columns, whose
-# condition is about 34; and the share of the squared residual at which they end. [guard]
-CG_STEPS = 40
-CG_ENOUGH = 1e-20
+# Steps of conjugate gradients: enough for a random design of 1.3 rows for each column, that of the
+# first model, whose condition is about 230; and the share of the squared residual at which they
+# end, with twice as many rows after some 50 steps. [guard]
+CG_STEPS = 150
+CG_ENOUGH = 1e-16
 # Features beyond which models are fitted rarely (d > 27): their cost grows like p^3. [guard]
 DEAR_FEATURES = 400
 # Features up to which a model costs less time than a generation or two. [guard]

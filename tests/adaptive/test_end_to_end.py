@@ -17,10 +17,14 @@ def test_a_quadratic_is_solved_to_rounding(dim, sigma):
 
 
 @pytest.mark.parametrize(
-    ("dim", "each", "seed", "regret"), [(100, 20, None, 1e-9), (60, 60, 7, 1e-3)]
+    ("dim", "each", "seed", "regret"),
+    [(100, 20, None, 1e-9), (60, 60, 7, 1e-3), (12, 9, None, 1e-9), (12, 18, 7, 1e-9)],
 )
 def test_many_dimensions_have_no_hole(dim, each, seed, regret):
-    """Curvatures from 1 to 10: along the coordinates, or turned, with rows for all products."""
+    """Curvatures from 1 to 10: along the coordinates, or turned, with rows for all products.
+
+    Of 12 coordinates 9 or 18 evaluations each are what is left of 10 and 20.
+    """
     matrix, f = ellipsoid(dim, 10, seed=seed)
     search = run(f, np.ones(dim), 0.3, np.full(dim, 0.01), each * dim)
     assert search.mean @ matrix @ search.mean < regret

@@ -7,7 +7,7 @@ import pytest
 
 from phenes.adaptive import estimate
 from phenes.adaptive.phases import Claim, Phase
-from tests.adaptive.problems import descent, fed, sphere
+from tests.adaptive.problems import descent, ellipsoid, fed, sphere
 
 SIGMA = 0.5
 
@@ -127,3 +127,43 @@ def test_a_quadratic_explains_a_bowl_and_not_a_rugged_function():
     assert estimate.explained(fed(descent(np.full(3, 0.01)), 200, sphere, rng).state) > 0.999
     assert estimate.explained(fed(descent(np.full(3, 0.01)), 200, rugged, rng).state) < 0.5
     assert np.isnan(estimate.explained(fed(descent(np.full(3, 0.01)), 5, sphere, rng).state))
+
+
+def from_afar(near):
+    """A search that has become ten times narrower: 40 of 60 rows are beyond its horizon, d = 5."""
+    one = descent(np.full(5, 1e-4), width=10.0)
+    rng = np.random.default_rng(0)
+    fed(one, 40, ellipsoid(5, 100, seed=1)[1], rng)
+    narrow = descent(np.full(5, 1e-4), width=1.0).state.marginal
+    one.state.marginal = narrow
+    fed(one, 20, near, rng)
+    return one.state
+
+
+def test_rows_far_away_help_where_f_is_the_same_function():
+    """21 features need more than the 20 rows at hand: all 60 make the model exact."""
+    state = from_afar(ellipsoid(5, 100, seed=1)[1])
+    z, _ = estimate.rows(state, 60, estimate.horizon(5))
+    assert len(z) < 24
+    model = estimate.model_of(state, 60)
+    assert model.n == 60
+    assert model.crossed
+    assert 1 - model.r2 < 1e-6
+
+
+def test_rows_far_away_do_not_count_where_f_is_another_function():
+    state = from_afar(lambda x: np.sum(np.abs(x - 0.3), axis=1))
+    model = estimate.model_of(state, 60)
+    assert model is None or not model.crossed
+
+
+def test_the_coordinates_of_x_are_found_in_z():
+    """Correlated noise and an oblong search: columns of length 1, x = z axes times widths."""
+    one = descent(np.array([[0.5, 0.2], [0.2, 0.3]]), width=2.0)
+    marginal = one.state.marginal
+    axes = estimate.separable_axes(one.state)
+    z = np.random.default_rng(0).standard_normal((50, 2))
+    x = one.state.coords.to_x(marginal.unwhiten(z))
+    assert np.allclose(np.linalg.norm(axes, axis=0), 1)
+    ratio = x / (z @ axes)
+    assert np.allclose(ratio, ratio[0])

@@ -25,7 +25,20 @@ def solve(a: np.ndarray, b: np.ndarray) -> np.ndarray | None:
 
 
 def conjugate_gradients(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """The same least squares by conjugate gradients, in at most so many steps of O(n p)."""
+    """The same least squares by conjugate gradients, in at most so many steps of O(n p).
+
+    The columns after the first, which is 1, are standardised: rows of a wider search than the
+    present one have large squares, which would take most of the steps.
+    """
+    centre = a[:, 1:].mean(axis=0)
+    scale = np.maximum(a[:, 1:].std(axis=0), tuning.TINY)
+    level = float(b.mean())
+    x = _descend((a[:, 1:] - centre) / scale, b - level) / scale
+    return np.concatenate([[level - centre @ x], x])
+
+
+def _descend(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Conjugate gradients on the normal equations, from zero."""
     n, p = a.shape
     x = np.zeros(p)
     r = a.T @ b

@@ -32,7 +32,7 @@ class Fit:
     g: np.ndarray  # [d], gradient along the columns of turn
     h: np.ndarray  # [d], curvatures
     turn: np.ndarray | None  # [d, d] orthogonal, in z; None: the axes of z
-    crossed: bool  # whether it has products of coordinates: turn are the Hessian's eigenvectors
+    crossed: bool  # whether it has products of coordinates, with a coefficient for each
     residual: float  # standard deviation of the residuals, corrected for degrees of freedom
     r2: float  # adjusted
     n: int
@@ -71,19 +71,28 @@ def fit(
     """The richest model that whitened points z [n, d] allow.
 
     None if they are too few, or the values constant or not to be fitted. crossed: may it have
-    products of coordinates? axes: orthogonal columns [d, d] that may be the axes of its curvature
-    instead of those of z; those count along which it explains more.
+    products of coordinates? axes: columns [d, d] of length 1, coordinates of which f may be a sum
+    of functions, instead of those of z; that model counts which explains more.
     """
     n, d = z.shape
     if crossed and full_features(d) <= tuning.LARGEST_FULL_MODEL and crosses(d, n):
         return _fit(z, f, True)
     best = _fit(z, f, False)
     if best is not None and axes is not None:
-        turned = _fit(z @ axes, f, False)
-        if turned is not None and turned.residual < best.residual:
-            best = dataclasses.replace(turned, turn=axes)
+        separable = _fit(z @ axes, f, False)
+        if separable is not None and separable.residual < best.residual:
+            best = _turned(separable, axes)
     # a handful of rows that are held out would tell nothing
     return _with_products(z, f, best) if crossed and dear(d) and best is not None else best
+
+
+def _turned(separable: Fit, axes: np.ndarray) -> Fit:
+    """A model of the coordinates z @ axes, along the eigenvectors of its Hessian.
+
+    The Hessian in z is axes diag(h) axes', of the same trace, since the columns have length 1.
+    """
+    h, turn = np.linalg.eigh((axes * separable.h) @ axes.T)
+    return dataclasses.replace(separable, g=turn.T @ (axes @ separable.g), h=h, turn=turn)
 
 
 def _with_products(z: np.ndarray, f: np.ndarray, axes: Fit) -> Fit:

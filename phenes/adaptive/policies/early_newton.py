@@ -6,9 +6,9 @@ import numpy as np
 
 from phenes.adaptive import newton, tuning
 from phenes.adaptive.bounds import confine
-from phenes.adaptive.estimate import horizon, model_of, noise_along, rows
+from phenes.adaptive.estimate import axes_model_of, full_model_of, model_of, noise_along
 from phenes.adaptive.model.features import axis_features, crosses, dear, features_of, richest
-from phenes.adaptive.model.quadratic import Fit, fit
+from phenes.adaptive.model.quadratic import Fit
 from phenes.adaptive.phases import Decisions, Step
 from phenes.adaptive.state import State
 
@@ -24,6 +24,7 @@ class EarlyNewton:
     near: int = 0  # short steps in a row while noise dominates the variance of f
     last_median: float = np.inf  # median of f in the generation before the last step
     reached: bool = False  # is the mean the minimum of an exact model, not evaluated yet?
+    exact: bool = False  # was the last model exact, and its minimum beyond the trust region?
 
     def take_reached(self) -> bool:
         """Whether the mean is to be evaluated: once after a step to the minimum, without noise."""
@@ -55,16 +56,15 @@ class EarlyNewton:
         f.
         """
         newest = max(tuning.ROWS_PER_AXIS_FEATURE * axes, state.popsize + tuning.SPARE_ROWS)
-        model = model_of(state, newest, crossed=False)
-        enough = model is not None and model.r2 > tuning.AXES_SUFFICE
+        model = axes_model_of(state, newest)
+        enough = model is not None and model.r2 > tuning.AXES_SUFFICE and not self.exact
         dim = state.coords.dim
         if state.evaluations < self.full_due or enough or not crosses(dim, state.archive.count):
             return model
         p = richest(dim)
-        z, f = rows(state, tuning.ROWS_PER_FEATURE * p, horizon(dim))
         # fewer rows than products serve at the noise floor only: on the way, where the axes of an
         # ill-conditioned f are still to be found, they mislead
-        full = fit(z, f, axes=state.marginal.straight) if crosses(dim, f.size) else None
+        full = full_model_of(state, tuning.ROWS_PER_FEATURE * p)
         if full is None:
             return model
         self.failures = self.failures + 1 if full.r2 < tuning.STEP_R2 else 0
@@ -75,6 +75,7 @@ class EarlyNewton:
         """A Newton step on the model that was due, if it explains enough."""
         if not self.on or model is None or model.r2 < tuning.STEP_R2:
             self.near = 0
+            self.exact = False
             return ()
         with np.errstate(divide="ignore"):
             excess = 1 / noise_along(state, model.turn) - 1
@@ -87,7 +88,11 @@ class EarlyNewton:
         advice = newton.early(model, excess, within, growing)
         close = advice.length < 1 and _noise_prevails(model, excess)
         self.near = self.near + 1 if close else 0
-        there = _there(model, advice)
+        exact = 1 - model.r2 < tuning.EXACT and model.h.min() > 0
+        there = bool(exact and _within_trust(advice))
+        self.exact = bool(exact and not there)
+        if self.exact:
+            self.due = self.full_due = state.evaluations + state.popsize
         self.reached = there and not state.coords.noisy
         if there and state.coords.noisy:
             self.near = tuning.NEAR_STEPS  # ranks would only lead away from where it is
@@ -109,11 +114,10 @@ def first_model(dim: int) -> int:
     return int(tuning.FIRST_MODEL * axis_features(dim)) + 1
 
 
-def _there(model: Fit, advice: newton.Advice) -> bool:
-    """Whether the model is exact and its minimum, within the trust region, was reached."""
-    within = tuning.TRUST_RADIUS * np.sqrt(model.g.size)
-    reached = advice.length < tuning.LONGEST_COORDINATE and np.linalg.norm(advice.move) < within
-    return bool(reached and 1 - model.r2 < tuning.EXACT and model.h.min() > 0)
+def _within_trust(advice: newton.Advice) -> bool:
+    """Whether the step is to the minimum of its model, not a part of the way."""
+    within = tuning.TRUST_RADIUS * np.sqrt(advice.move.size)
+    return bool(advice.length < tuning.LONGEST_COORDINATE and np.linalg.norm(advice.move) < within)
 
 
 def _noise_prevails(model: Fit, excess: np.ndarray) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from phenes.adaptive import newton
 from phenes.adaptive.bounds import confine
-from phenes.adaptive.estimate import drawn, rows
+from phenes.adaptive.estimate import drawn, rows, separable_axes
 from phenes.adaptive.model.features import features_of
 from phenes.adaptive.model.quadratic import fit
 from phenes.adaptive.phases import Decisions, Recentre
@@ -43,7 +43,7 @@ class Trend:
         why = FOUND if last else ""
         marginal = state.marginal
         z, f = rows(state, state.archive.count, drawn(dim))
-        model = fit(z, f, axes=marginal.straight)
+        model = fit(z, f, axes=separable_axes(state))
         if model is None or not model.crossed:
             return (Recentre(marginal.mean, marginal.cov, why),) if last else ()
         advice = newton.wide(model, confine(state.coords, marginal, model.turn), last)

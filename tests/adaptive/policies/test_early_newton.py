@@ -133,3 +133,20 @@ def test_an_exact_model_needs_one_step_within_its_reach(cov, r2, far, near):
     policy = EarlyNewton()
     policy.decide(one.state, a_fit([far, 0.0, 0.0], np.ones(3), r2=r2))
     assert policy.near == near
+
+
+@pytest.mark.parametrize(("r2", "wait"), [(1.0, 8), (1 - 1e-5, 22)])
+def test_an_exact_model_whose_minimum_is_far_away_is_due_again_at_once(r2, wait):
+    one = fed(descent(np.full(3, 0.01), popsize=8), 40, sphere, np.random.default_rng(0))
+    policy = EarlyNewton(due=62, full_due=62)
+    policy.decide(one.state, a_fit([5.0, 0.0, 0.0], np.ones(3), r2=r2))
+    assert policy.exact == (wait == 8)
+    assert policy.due == policy.full_due == 40 + wait
+
+
+def test_an_exact_model_stays_with_all_of_the_curvature():
+    """d = 30: the axes explain 0.99 of a function that is nearly round, and it is not their turn."""
+    rng = np.random.default_rng(0)
+    one = fed(descent(np.zeros(30), popsize=14), 1000, ellipsoid(30, 1.3, seed=1)[1], rng)
+    assert EarlyNewton().model(one.state).crossed is False
+    assert EarlyNewton(exact=True).model(one.state).crossed is True
