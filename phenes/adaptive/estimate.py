@@ -77,7 +77,7 @@ def _with_all_products(
 
 def _if_it_explains(z: np.ndarray, f: np.ndarray, near: np.ndarray, wide: Fit | None) -> Fit | None:
     """A model of rows far and near, if f is the same function near the mean as further away."""
-    same = wide is not None and wide.explains(z[near], f[near]) > tuning.AXES_SUFFICE
+    same = wide is not None and wide.explains(z[near], f[near]) > 1 - tuning.SAME_FUNCTION
     return wide if same else None
 
 

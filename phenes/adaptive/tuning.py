@@ -107,6 +107,9 @@ FARTHEST = 3.0
 # Rows whose squared distance is within so many standard deviations of that of a draw are those
 # that the present search could have drawn. [bench]
 DRAWN_SIGMAS = 4
+# Unexplained share of the variance of near rows below which a model of rows further away as well is
+# one of the same function. [bench: `phenes bench regimes`]
+SAME_FUNCTION = 1e-4
 # R^2 above which a model with a diagonal Hessian is enough. [bench: d = 40]
 AXES_SUFFICE = 0.99
 
