@@ -82,7 +82,7 @@ def test_a_richer_model_needs_its_rows_and_has_to_explain_more():
 
 
 def test_a_sum_of_functions_of_coordinates_that_are_not_orthogonal_is_exact():
-    """12 rows in 4 coordinates: value, slope and Hessian of sum h_k v_k^2 / 2 + b_k v_k, v = z U."""
+    """12 rows in 4 coordinates: value, slope and Hessian of sum h_k v_k^2 / 2 + b_k v_k."""
     rng = np.random.default_rng(1)
     axes = rng.standard_normal((4, 4))
     axes /= np.linalg.norm(axes, axis=0)

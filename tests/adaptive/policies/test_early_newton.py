@@ -145,7 +145,7 @@ def test_an_exact_model_whose_minimum_is_far_away_is_due_again_at_once(r2, wait)
 
 
 def test_an_exact_model_stays_with_all_of_the_curvature():
-    """d = 30: the axes explain 0.99 of a function that is nearly round, and it is not their turn."""
+    """d = 30: the axes explain 0.99 of a function that is nearly round, and do not suffice."""
     rng = np.random.default_rng(0)
     one = fed(descent(np.zeros(30), popsize=14), 1000, ellipsoid(30, 1.3, seed=1)[1], rng)
     assert EarlyNewton().model(one.state).crossed is False
