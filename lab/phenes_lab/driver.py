@@ -69,7 +69,7 @@ class Outcome(NamedTuple):
 
 
 class Session(NamedTuple):
-    """made: command, commit, machine and code (`provenance.made`); nothing of runs of old."""
+    """made: command, commit, machine and code (`provenance.made`); empty in older stores."""
 
     seconds: float
     parts: int
