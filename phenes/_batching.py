@@ -1,9 +1,9 @@
 # pyright: reportUnknownMemberType=false
 """A branch for what seldom happens, which stays a branch under `jax.vmap`.
 
-`lax.cond` under vmap computes both sides for everybody. An eigendecomposition that one run in a
-thousand needs would then cost all of them in every generation. Here the batch takes the dear side
-only if somebody in it needs it.
+`lax.cond` under vmap computes both branches for every element of the batch. An eigendecomposition
+that one run in a thousand needs would then cost all of them in every generation. Here the batch
+takes the expensive branch only if at least one of its elements needs it.
 """
 
 from collections.abc import Callable
@@ -20,7 +20,7 @@ def cond_rare(
 ) -> Callable[..., Any]:
     """A function of arrays: `rare(*args)` if `needed(*args)`, else `common(*args)`.
 
-    `rare` must be right for everybody, since under vmap all of the batch take it together. Not for
+    `rare` must be correct for every element: under vmap the whole batch takes it together. Not for
     use inside `jax.grad`.
     """
 

@@ -1,7 +1,7 @@
 """`phenes reproduce --check`: which of the committed results are older than the code behind them.
 
-A result that was stored with digests of its code is compared by them. One of old is compared by the
-commit that its report names: "Made with commit ...".
+A result that was stored with digests of its code is compared by them. An older one is compared by
+the commit that its report names: "Made with commit ...".
 """
 
 import json

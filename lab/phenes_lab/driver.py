@@ -69,7 +69,7 @@ class Outcome(NamedTuple):
 
 
 class Session(NamedTuple):
-    """made: command, commit, machine and code (`provenance.made`); nothing of runs of old."""
+    """made: command, commit, machine and code (`provenance.made`); empty in older stores."""
 
     seconds: float
     parts: int
@@ -128,6 +128,48 @@ def run(
         say_other_commits({experiment.name: record})
         refuse(collect(experiment, settings, record, progress, processes), path)
         return conclude(experiment, store, out)
+
+
+def run_each(
+    experiment: Experiment,
+    settings: Any,
+    store: Store,
+    where: Mapping[str, tuple[str, str]],
+    names: Sequence[str],
+    resume: bool,
+    renew: Iterable[str] = (),
+    progress: Progress = silent,
+    processes: int | None = None,
+) -> None:
+    """As `run`, into a store where each contender has a run of its own, so that one can be run
+    again (`renew`) and the others stay. Only `settings.conditions` have to agree: what is asked for
+    grows with every call that resumes.
+
+    where: by the key of a part of the settings, its contender and its key in that one's run. names:
+    of the contenders.
+    """
+    again = set(renew)
+    if not again <= set(names):
+        raise ValueError(
+            f"renew must be among the contenders {', '.join(names)}, got {', '.join(sorted(again))}"
+        )
+    runs = {
+        name: store.begin(
+            f"{experiment.name}/{name}", settings.conditions, resume and name not in again
+        )
+        for name in names
+    }
+    say_other_commits(runs)
+    before = {name: record.keys() for name, record in runs.items()}
+    tasks = dict(zip(where, settings.parts, strict=True))
+    slots = {key: Slot(runs[name], own) for key, (name, own) in where.items()}
+    failed = fill(experiment, settings, tasks, slots, progress, processes)
+    broken = {where[key][0] for key in failed}
+    for name, record in runs.items():
+        if new := len(record.keys() - before[name]):
+            sign(record, experiment.name, new, processes)
+        record.finish("failed" if name in broken else "done")
+    refuse(failed, store.path)
 
 
 def say_other_commits(records: Mapping[str, Run]) -> None:

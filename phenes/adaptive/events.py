@@ -1,4 +1,4 @@
-"""Turning points of the search, as sentences with their number: bounded memory if nobody reads."""
+"""Events of the search, as sentences with their count: memory is bounded if none is read."""
 
 
 class Events:

@@ -6,72 +6,32 @@ from typing import Annotated, Any
 
 import typer
 
-from phenes.cli.parsing import (
-    load_function,
-    read_bounds,
-    read_named,
-    read_numbers,
-    read_scale,
-    read_workers,
-)
-from phenes.cli.shared import Json, Seed, count, end, given, show, writable
+from phenes.cli.optimize import BOUNDS, FUNCTION, WORKERS
+from phenes.cli.parsing import load_function, read_problem
+from phenes.cli.shared import Json, Seed, count, end, flag, given, option, show, writable
 
 WHICH = {"first": [True, False], "second": [False, True], "both": True}
+SPACE = "TOML file with the parameters and, if you like, all other options"
+RISKS = "Two risks with a comma between, as mean,std or cvar(0.9),mean"
+NUMBERS = "Which of the numbers should be large: first, second or both"
+NOISE = "Standard deviation of the input noise, or learn"
 
 
 def front(
-    function: Annotated[
-        str,
-        typer.Argument(
-            help=(
-                "module:function, in the current folder or installed, or file.py:function; it"
-                " takes x and returns a number, or two"
-            )
-        ),
-    ],
-    space: Annotated[
-        Path | None,
-        typer.Option(
-            help="TOML file with the parameters and, if you like, all other options",
-            show_default="the annotations of the function",
-        ),
-    ] = None,
+    function: Annotated[str, typer.Argument(help=f"{FUNCTION}, or two")],
+    space: Annotated[Path | None, option(SPACE, "the annotations of the function")] = None,
     objectives: Annotated[
-        str | None,
-        typer.Option(
-            help="Two risks with a comma between, as mean,std or cvar(0.9),mean",
-            show_default="mean,std of one number, mean,mean of two",
-        ),
+        str | None, option(RISKS, "mean,std of one number, mean,mean of two")
     ] = None,
-    maximize: Annotated[
-        str | None,
-        typer.Option(
-            help="Which of the numbers should be large: first, second or both", show_default="none"
-        ),
-    ] = None,
+    maximize: Annotated[str | None, option(NUMBERS, "none")] = None,
     x0: Annotated[
-        str | None,
-        typer.Option(
-            help="Where to start, as for optimize", show_default="the middle of the space"
-        ),
+        str | None, option("Where to start, as for optimize", "the middle of the space")
     ] = None,
     sigma0: Annotated[
-        str | None,
-        typer.Option(
-            help="Standard deviation of the first steps", show_default="a quarter of each range"
-        ),
+        str | None, option("Standard deviation of the first steps", "a quarter of each range")
     ] = None,
-    noise: Annotated[
-        str | None,
-        typer.Option(
-            help="Standard deviation of the input noise, or learn",
-            show_default="none, or what the space says",
-        ),
-    ] = None,
-    bounds: Annotated[
-        str | None,
-        typer.Option(help="Of theta: low:high, or one for each coordinate with commas between"),
-    ] = None,
+    noise: Annotated[str | None, option(NOISE, "none, or what the space says")] = None,
+    bounds: Annotated[str | None, option(BOUNDS)] = None,
     budget: Annotated[int | None, count("Evaluations.", show_default="60 (d + 1)")] = None,
     points: Annotated[
         int | None, count("Designs along the front that are verified.", show_default="12")
@@ -80,14 +40,11 @@ def front(
         int | None,
         count("Evaluations of the budget that verify them.", 0, show_default="two fifths"),
     ] = None,
-    workers: Annotated[
-        str | None,
-        typer.Option(help="Processes that evaluate, dask://host:port or ray.", show_default="1"),
-    ] = None,
+    workers: Annotated[str | None, option(WORKERS, "1")] = None,
     realises: Annotated[
-        bool, typer.Option("--realises", help="The function takes theta and returns (x, values).")
+        bool, flag("--realises", "The function takes theta and returns (x, values).")
     ] = False,
-    out: Annotated[Path, typer.Option(help="Folder for picture, table and data.")] = Path("out"),
+    out: Annotated[Path, option("Folder for picture, table and data.", True)] = Path("out"),
     seed: Seed = None,
     as_json: Json = False,
 ) -> None:
@@ -103,16 +60,7 @@ def front(
         if maximize not in WHICH:
             raise typer.BadParameter(f"--maximize must be first, second or both, got {maximize!r}")
         options["maximize"] = WHICH[maximize]
-    if workers is not None:
-        options["workers"] = read_workers(workers)
-    if noise is not None:
-        options["noise"] = "learn" if noise == "learn" else read_scale("--noise", noise)
-    if x0 is not None:
-        options["x0"] = read_named(x0) if "=" in x0 else read_numbers("--x0", x0)
-    if sigma0 is not None:
-        options["sigma0"] = read_scale("--sigma0", sigma0)
-    if bounds is not None:
-        options["bounds"] = read_bounds(bounds, len(options.get("x0", [0])))
+    options |= read_problem(x0, sigma0, noise, bounds, workers)
     _run(f, space, options, out, as_json)
 
 

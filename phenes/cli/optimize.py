@@ -6,16 +6,19 @@ from typing import Annotated, Any
 
 import typer
 
-from phenes.cli.parsing import (
-    load_function,
-    read_bounds,
-    read_named,
-    read_numbers,
-    read_scale,
-    read_value,
-    read_workers,
+from phenes.cli.parsing import load_function, read_named, read_problem, read_value
+from phenes.cli.shared import (
+    Json,
+    Seed,
+    count,
+    end,
+    flag,
+    given,
+    option,
+    show,
+    stoppable,
+    writable,
 )
-from phenes.cli.shared import Json, Seed, count, end, given, show, stoppable, writable
 
 # of the result, for machines
 SAID = [
@@ -23,129 +26,65 @@ SAID = [
     "noise",
 ]
 ROWS = 20  # rows of a table: of more coordinates the first ten and the last five are shown
+FUNCTION = (
+    "module:function, in the current folder or installed, or file.py:function; it takes x and"
+    " returns a number"
+)
+SPACE = (
+    "TOML file with the parameters and, if you like, all other options, which then need not be"
+    " given here"
+)
+X0 = (
+    "Where to start: numbers with commas between, as 0,0,1.5; or number*dimension, as 2*10; in a"
+    " space by name, as width=100,alloy=B"
+)
+SIGMA0 = "Standard deviation of the first steps: one number, or one for each coordinate"
+NOISE = "Standard deviation of the input noise: one number, one for each coordinate, or learn"
+BOUNDS = "Of theta: low:high, or one for each coordinate with commas between"
+OBJECTIVE = (
+    "What is minimised: mean, std, quantile(0.95), cvar(0.9), probability_below(3) or"
+    " mean_plus_std(2)"
+)
+VERIFY = "Evaluations of the budget that verify the answer; 0: none."
+CONSTRAINTS = (
+    "How surely the constraints must hold that the function returns beside its value: 0.99 for all"
+    " together, stress=0.99,gap=0.9 for each, or average"
+)
+WORKERS = "Processes that evaluate, dask://host:port or ray."
+MAX_ATTEMPTS = "Evaluations of a point whose workers die; 1: never twice."
+CHECKPOINT = "File to keep every evaluation in, and to go on from."
 
 
 def optimize(
-    function: Annotated[
-        str,
-        typer.Argument(
-            help=(
-                "module:function, in the current folder or installed, or file.py:function; it"
-                " takes x and returns a number"
-            )
-        ),
-    ],
-    space: Annotated[
-        Path | None,
-        typer.Option(
-            help=(
-                "TOML file with the parameters and, if you like, all other options, which then need"
-                " not be given here"
-            ),
-            show_default="the annotations of the function",
-        ),
-    ] = None,
-    x0: Annotated[
-        str | None,
-        typer.Option(
-            help=(
-                "Where to start: numbers with commas between, as 0,0,1.5; or number*dimension, as"
-                " 2*10; in a space by name, as width=100,alloy=B"
-            ),
-            show_default="the middle of the space",
-        ),
-    ] = None,
-    sigma0: Annotated[
-        str | None,
-        typer.Option(
-            help="Standard deviation of the first steps: one number, or one for each coordinate",
-            show_default="a quarter of each range",
-        ),
-    ] = None,
-    noise: Annotated[
-        str | None,
-        typer.Option(
-            help=(
-                "Standard deviation of the input noise: one number, one for each coordinate, or"
-                " learn"
-            ),
-            show_default="none, or what the space says",
-        ),
-    ] = None,
-    bounds: Annotated[
-        str | None,
-        typer.Option(help="Of theta: low:high, or one for each coordinate with commas between"),
-    ] = None,
+    function: Annotated[str, typer.Argument(help=FUNCTION)],
+    space: Annotated[Path | None, option(SPACE, "the annotations of the function")] = None,
+    x0: Annotated[str | None, option(X0, "the middle of the space")] = None,
+    sigma0: Annotated[str | None, option(SIGMA0, "a quarter of each range")] = None,
+    noise: Annotated[str | None, option(NOISE, "none, or what the space says")] = None,
+    bounds: Annotated[str | None, option(BOUNDS)] = None,
     budget: Annotated[int | None, count("Evaluations, as 1e4.", show_default=False)] = None,
-    target: Annotated[
-        float | None, typer.Option(help="Stop when E f is better than this.", show_default=False)
-    ] = None,
+    target: Annotated[float | None, option("Stop when E f is better than this.")] = None,
     popsize: Annotated[
         int | None, count("Evaluations in a generation.", 2, show_default=False)
     ] = None,
-    objective: Annotated[
-        str | None,
-        typer.Option(
-            help=(
-                "What is minimised: mean, std, quantile(0.95), cvar(0.9), probability_below(3) or"
-                " mean_plus_std(2)"
-            ),
-            show_default="mean",
-        ),
-    ] = None,
-    verify: Annotated[
-        int | None,
-        count(
-            "Evaluations of the budget that verify the answer; 0: none.", 0, show_default="a tenth"
-        ),
-    ] = None,
-    engine: Annotated[
-        str | None, typer.Option(help="What asks: auto, gp or adaptive.", show_default="auto")
-    ] = None,
-    constraints: Annotated[
-        str | None,
-        typer.Option(
-            help=(
-                "How surely the constraints must hold that the function returns beside its value:"
-                " 0.99 for all together, stress=0.99,gap=0.9 for each, or average"
-            ),
-            show_default=False,
-        ),
-    ] = None,
-    workers: Annotated[
-        str | None,
-        typer.Option(help="Processes that evaluate, dask://host:port or ray.", show_default="1"),
-    ] = None,
-    timeout: Annotated[
-        float | None, typer.Option(help="Seconds for one evaluation.", show_default=False)
-    ] = None,
-    max_attempts: Annotated[
-        int | None,
-        count("Evaluations of a point whose workers die; 1: never twice.", show_default="3"),
-    ] = None,
+    objective: Annotated[str | None, option(OBJECTIVE, "mean")] = None,
+    verify: Annotated[int | None, count(VERIFY, 0, show_default="a tenth")] = None,
+    engine: Annotated[str | None, option("What asks: auto, gp or adaptive.", "auto")] = None,
+    constraints: Annotated[str | None, option(CONSTRAINTS)] = None,
+    workers: Annotated[str | None, option(WORKERS, "1")] = None,
+    timeout: Annotated[float | None, option("Seconds for one evaluation.")] = None,
+    max_attempts: Annotated[int | None, count(MAX_ATTEMPTS, show_default="3")] = None,
     asynchronous: Annotated[
-        bool, typer.Option("--asynchronous", help="Do not wait for the slowest of a generation.")
+        bool, flag("--asynchronous", "Do not wait for the slowest of a generation.")
     ] = False,
-    maximize: Annotated[bool, typer.Option("--maximize", help="Look for the largest E f.")] = False,
+    maximize: Annotated[bool, flag("--maximize", "Look for the largest E f.")] = False,
     realises: Annotated[
-        bool, typer.Option("--realises", help="The function takes theta and returns (x, value).")
+        bool, flag("--realises", "The function takes theta and returns (x, value).")
     ] = False,
-    vectorized: Annotated[
-        bool, typer.Option("--vectorized", help="The function takes rows.")
-    ] = False,
-    checkpoint: Annotated[
-        Path | None,
-        typer.Option(
-            help="File to keep every evaluation in, and to go on from.",
-            show_default="a new run in OUT/runs.db",
-        ),
-    ] = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the last run in OUT/runs.db.")
-    ] = False,
-    out: Annotated[Path, typer.Option(help="Folder for the picture and the numbers.")] = Path(
-        "out"
-    ),
+    vectorized: Annotated[bool, flag("--vectorized", "The function takes rows.")] = False,
+    checkpoint: Annotated[Path | None, option(CHECKPOINT, "a new run in OUT/runs.db")] = None,
+    resume: Annotated[bool, flag("--resume", "Go on with the last run in OUT/runs.db.")] = False,
+    out: Annotated[Path, option("Folder for the picture and the numbers.", True)] = Path("out"),
     seed: Seed = None,
     as_json: Json = False,
 ) -> None:
@@ -171,16 +110,19 @@ def optimize(
         options["constraints"] = (
             read_value(constraints) if "=" not in constraints else read_named(constraints)
         )
-    if workers is not None:
-        options["workers"] = read_workers(workers)
-    if noise is not None:
-        options["noise"] = "learn" if noise == "learn" else read_scale("--noise", noise)
-    if x0 is not None:
-        options["x0"] = read_named(x0) if "=" in x0 else read_numbers("--x0", x0)
-    if sigma0 is not None:
-        options["sigma0"] = read_scale("--sigma0", sigma0)
-    if bounds is not None:
-        options["bounds"] = read_bounds(bounds, len(options.get("x0", [0])))
+    options |= read_problem(x0, sigma0, noise, bounds, workers)
+    result = _solve(f, space, options, checkpoint, resume, out)
+    _present(result, out, as_json)
+
+
+def _solve(
+    f: Any,
+    space: Path | None,
+    options: dict[str, Any],
+    checkpoint: Path | None,
+    resume: bool,
+    out: Path,
+) -> Any:
     from phenes import optimizer
     from phenes.cli.run_file import read_settings
 
@@ -188,13 +130,17 @@ def optimize(
     solve = optimizer.maximize if options.pop("maximize", False) else optimizer.minimize
     kept = checkpoint or out / "runs.db"
     with stoppable(kept, "" if checkpoint else "--resume"):
-        result = solve(
+        return solve(
             f,
             checkpoint=kept,
             resume=resume or checkpoint is not None,
             progress=sys.stderr.isatty(),
             **options,
         )
+
+
+def _present(result: Any, out: Path, as_json: bool) -> None:
+    """The picture, the table, and the numbers for machines."""
     from phenes.plots import convergence, save
     from phenes.watch.snapshot import plain
 

@@ -94,10 +94,8 @@ def read_scale(option: str, text: str) -> Any:
     return float(values[0]) if values.size == 1 and "*" not in text else values
 
 
-def read_bounds(text: str | None, dim: int) -> Any:
+def read_bounds(text: str, dim: int) -> list[tuple[float | None, ...]]:
     """Pairs of what --bounds says."""
-    if text is None:
-        return None
     try:
         pairs = [
             tuple(float(side) if side else None for side in part.split(":"))
@@ -111,3 +109,21 @@ def read_bounds(text: str | None, dim: int) -> Any:
             f" {text!r}"
         )
     return pairs * dim if len(pairs) == 1 else pairs
+
+
+def read_problem(
+    x0: str | None, sigma0: str | None, noise: str | None, bounds: str | None, workers: str | None
+) -> dict[str, Any]:
+    """What the options that describe a problem say, of those that were given."""
+    options: dict[str, Any] = {}
+    if workers is not None:
+        options["workers"] = read_workers(workers)
+    if noise is not None:
+        options["noise"] = "learn" if noise == "learn" else read_scale("--noise", noise)
+    if x0 is not None:
+        options["x0"] = read_named(x0) if "=" in x0 else read_numbers("--x0", x0)
+    if sigma0 is not None:
+        options["sigma0"] = read_scale("--sigma0", sigma0)
+    if bounds is not None:
+        options["bounds"] = read_bounds(bounds, len(options.get("x0", [0])))
+    return options

@@ -26,9 +26,18 @@ def count(about: str, least: int = 1, **options: Any) -> Any:
     return typer.Option(parser=parse, metavar="INTEGER", help=about, **options)
 
 
-Json = Annotated[bool, typer.Option("--json", help="End with one line of JSON.")]
+def option(about: str, default: str | bool = False, **more: Any) -> Any:
+    """An option that is None unless it is given. default: what --help says happens then."""
+    return typer.Option(help=about, show_default=default, **more)
+
+
+def flag(name: str, about: str) -> Any:
+    return typer.Option(name, help=about)
+
+
+Json = Annotated[bool, flag("--json", "End with one line of JSON.")]
 Seed = Annotated[int | None, count("Seed of all random numbers.", 0, show_default=False)]
-Quick = Annotated[bool, typer.Option("--quick", help="Small settings, to see that it works.")]
+Quick = Annotated[bool, flag("--quick", "Small settings, to see that it works.")]
 NAMES_WIDTH = 110  # columns for the names of commands in a sentence
 
 

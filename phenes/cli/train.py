@@ -12,64 +12,42 @@ from phenes.cli.shared import (
     count,
     double_precision,
     end,
+    flag,
     given,
     of_argument,
+    option,
     stoppable,
     writable,
 )
 
+ENVIRONMENT = "id of a Gymnasium environment, as CartPole-v1 or FrozenLake-v1"
+PRESET = "paper, paper-es: the paper's settings; ars, ars-v1: random search."
+OF_ENVIRONMENT = "Of the environment, as is_slippery=false; may be given again."
+
 
 def train(
-    environment: Annotated[
-        str,
-        typer.Argument(
-            metavar="ENV_ID", help="id of a Gymnasium environment, as CartPole-v1 or FrozenLake-v1"
-        ),
-    ],
-    preset: Annotated[
-        str | None,
-        typer.Option(
-            help="paper, paper-es: the paper's settings; ars, ars-v1: random search.",
-            show_default=False,
-        ),
-    ] = None,
+    environment: Annotated[str, typer.Argument(metavar="ENV_ID", help=ENVIRONMENT)],
+    preset: Annotated[str | None, option(PRESET)] = None,
     generations: Annotated[int | None, count("How long to learn.", show_default=False)] = None,
     popsize: Annotated[
         int | None, count("Episodes in a generation.", 2, show_default=False)
     ] = None,
-    sigma: Annotated[
-        float | None, typer.Option(help="Spread of the search.", show_default=False)
-    ] = None,
-    rate: Annotated[float | None, typer.Option(help="Learning rate.", show_default=False)] = None,
+    sigma: Annotated[float | None, option("Spread of the search.")] = None,
+    rate: Annotated[float | None, option("Learning rate.")] = None,
     hidden: Annotated[
-        str | None,
-        typer.Option(metavar="WIDTHS", help="Of the hidden layers, as 64,64.", show_default=False),
+        str | None, option("Of the hidden layers, as 64,64.", metavar="WIDTHS")
     ] = None,
-    target: Annotated[
-        float | None, typer.Option(help="Return to stop at.", show_default="the environment's own")
-    ] = None,
+    target: Annotated[float | None, option("Return to stop at.", "the environment's own")] = None,
     workers: Annotated[int | None, count("Processes that play.", show_default=False)] = None,
-    option: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=VALUE",
-            help="Of the environment, as is_slippery=false; may be given again.",
-        ),
-    ] = None,
-    render: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="An episode as a .gif or .mp4.", show_default=False),
-    ] = None,
+    option: Annotated[list[str] | None, option(OF_ENVIRONMENT, metavar="NAME=VALUE")] = None,
+    render: Annotated[Path | None, option("An episode as a .gif or .mp4.", metavar="FILE")] = None,
     tensorboard: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Event files for TensorBoard.", show_default=False),
+        Path | None, option("Event files for TensorBoard.", metavar="DIR")
     ] = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the last run in the folder.")
-    ] = False,
-    out: Annotated[
-        Path, typer.Option(help="Folder for the picture, the policy and runs.db.")
-    ] = Path("out"),
+    resume: Annotated[bool, flag("--resume", "Go on with the last run in the folder.")] = False,
+    out: Annotated[Path, option("Folder for the picture, the policy and runs.db.", True)] = Path(
+        "out"
+    ),
     seed: Seed = None,
     as_json: Json = False,
 ) -> None:

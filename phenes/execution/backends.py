@@ -73,7 +73,7 @@ class Backend(Executor):
         """
 
     def look(self) -> None:
-        """See whether workers died; called now and then while waiting."""
+        """Detect dead workers; called periodically while waiting."""
 
     @property
     def gone(self) -> bool:
@@ -88,15 +88,15 @@ class Backend(Executor):
         Parameters
         ----------
         futures : iterable of Future
-            Of evaluations that nobody waits for any more.
+            Of evaluations that were abandoned.
         """
         self.abandoned += tuple(future for future in futures if not future.cancel())
 
     def close(self) -> None:
-        """Let go of what was opened for this backend alone."""
+        """Release the resources that this backend alone holds."""
 
     def stuck(self) -> int:
-        """Number of slots that are taken by evaluations nobody waits for any more.
+        """Number of slots that are taken by abandoned evaluations.
 
         Returns
         -------
@@ -242,7 +242,7 @@ def _killed_with(parent: int) -> None:
 
 
 def _end_with(parent: int) -> None:
-    """Ends a worker whose parent was killed: nobody waits for its results."""
+    """Ends a worker whose parent process was killed."""
     while os.getppid() == parent:
         time.sleep(0.2)
     os._exit(1)

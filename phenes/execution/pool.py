@@ -185,7 +185,7 @@ class WorkerPool:
         return []
 
     def _orphans(self) -> Arrived:
-        """Tasks with which workers died, if there is no worker left to try them again."""
+        """Fail the tasks whose workers died, if no worker is left to retry them."""
         if self.flying or not self.backend.gone:
             return []
         lost = [task for task in self.waiting if task.attempts]

@@ -205,7 +205,7 @@ def say(error: BaseException) -> str:
 
 @contextlib.contextmanager
 def _alarm(seconds: float | None) -> Generator[None]:
-    """Interrupt what runs inside, in the main thread; elsewhere the one who waits gives up."""
+    """Time out what runs inside, in the main thread; elsewhere the caller's wait times out."""
     in_main_thread = threading.current_thread() is threading.main_thread()
     if seconds is None or not hasattr(signal, "setitimer") or not in_main_thread:
         yield

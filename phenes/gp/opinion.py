@@ -1,7 +1,8 @@
 """A second opinion: where a Gaussian process of the rows near an answer would put it.
 
-Who asks matters little, who recommends much: an evolution strategy collects rows around an optimum
-and recommends its mean, though the same rows say more exactly where the least E f is.
+Which method asks matters little, which one recommends matters much: an evolution strategy collects
+rows around an optimum and recommends its mean, though a model of the same rows locates the least
+E f more precisely.
 """
 
 from __future__ import annotations

@@ -40,7 +40,8 @@ class LeftOut(NamedTuple):
 class Surrogate:
     """A kernel that was fitted during a run, and the values that it is to explain.
 
-    Its parameters are those of the search. The values are of the caller, who knows them all.
+    Its hyperparameters are those of the search. The values are given by the caller, which has all
+    observations.
 
     Parameters
     ----------

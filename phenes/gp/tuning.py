@@ -61,7 +61,7 @@ BEYOND = 1e-4
 # for each coordinate and one more, and at most. 100 in two coordinates leave a regret of 3e-7 of
 # Branin's function, 250 of 7e-8; a verification explains a hundred times. [few]
 ROWS_EACH, MOST_EXPLAINED = 25, 250
-# Values for each coordinate, and one more, below which there is no second opinion. [guard]
+# Below this times (d + 1) values there is no second opinion. [guard]
 LEAST_FOR_OPINION = 2
 
 # Draws of the noise by which constraints are judged, and by which their shape is. [guard]

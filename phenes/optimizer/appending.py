@@ -20,8 +20,8 @@ except ImportError:  # Windows: without locks
 class Appending:
     """A file that one Optimizer adds to.
 
-    The system keeps others off until the program ends, however it ends. Within a program the newest
-    Optimizer has the file: whoever runs a cell of a notebook again means that.
+    A lock of the operating system excludes other processes until this one ends, however it ends.
+    Within a process the newest Optimizer takes the file over, as when a notebook cell is run again.
 
     path: the file, which is made if it is not there. known: what it holds, None if it is new.
     """
@@ -45,7 +45,7 @@ class Appending:
             first = file.readline(len(saved.MAGIC))
         size = os.fstat(self._file).st_size
         if saved.MAGIC.startswith(first) and size == len(first):
-            os.ftruncate(self._file, 0)  # nobody lived to write the first line
+            os.ftruncate(self._file, 0)  # its writer died before the first line was complete
             return None
         found = saved.read(self.path)
         if found.whole:

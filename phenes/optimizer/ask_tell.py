@@ -60,8 +60,9 @@ class Plan(NamedTuple):
 class AskTell:
     """A run from its first ask to its answer.
 
-    engine: what asks. search, trust, ending: who proposes, what is recommended on which evidence,
-    and when the one gives way to the other. failed: evaluations without a finite value.
+    engine: name of the search. search: proposes theta. trust: what is recommended, on which
+    evidence. ending: when the search gives way to verification. failed: evaluations without a
+    finite value.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Who hears of a run: the user's callback, the progress bar, the list of what went wrong."""
+"""Observers of a run: the user's callback, the progress bar, the list of error messages."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ERRORS = 3  # distinct messages that are kept
 
 
 class Listener:
-    """errors: what failed evaluations said, in order, each once."""
+    """errors: distinct messages of failed evaluations, in order."""
 
     def __init__(self, opt: Optimizer, callback: Callback | None, progress: bool):
         self.opt, self.callback = opt, callback
@@ -33,7 +33,7 @@ class Listener:
         self.bar.__exit__(*error)
 
     def seen(self, rows: list[Row]) -> None:
-        """Evaluations have come in, also those from before a resume."""
+        """Evaluations have arrived; on a resume, also the stored ones."""
         for row in rows:
             if row.error and len(self.errors) < ERRORS:
                 self.errors[row.error] = None

@@ -24,7 +24,7 @@ GROWTH = 1.05
 # Rows in the part of the law that counts, by their weights, that a reference rests on; with less
 # it rests on the newest rows, of the search as wide as it is.
 ENOUGH = 4.0
-NEWEST = 40  # rows, or those that have as many in the part that counts
+NEWEST = 40  # rows
 
 
 class Merit:

@@ -1,4 +1,4 @@
-"""Draws from input laws in JAX, for those who compute in NumPy."""
+"""Draws from input laws that are written in JAX, as NumPy arrays."""
 
 # many signatures of JAX and equinox are typed in part only
 # pyright: reportUnknownMemberType=false, reportUnknownLambdaType=false

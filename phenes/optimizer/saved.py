@@ -136,7 +136,7 @@ def unwritten(path: Path, error: OSError) -> ValueError:
 
 
 def _keep_name(folder: Path) -> None:
-    """The new name outlasts a power cut, where the system lets folders be written."""
+    """fsync the folder, where the system allows it: the new name then survives a power cut."""
     with contextlib.suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:

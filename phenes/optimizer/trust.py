@@ -189,7 +189,7 @@ class Trust:
         """Start the verification. path [k, d]: means along the way."""
         self.modelled = proposal.copy()
         self._inside = inside
-        self._laws.forget()  # whether somebody looked at the result before must not matter
+        self._laws.forget()  # an earlier look at the result must not change this one
         if self.exact:
             self.verification = Repeats(
                 proposal,

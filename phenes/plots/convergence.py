@@ -194,20 +194,11 @@ def figure_of_curve(run: dict[str, Any]) -> Figure:
         )
         _value(value, history)
         value.legend(loc="best", fontsize=9)
-        step.plot(
-            history["nfev"],
-            history["step"],
-            color=COLOURS["main"],
-            linewidth=2,
-            label="step of the search",
-        )
-        step.plot(
-            history["nfev"],
-            history["noise"],
-            color=COLOURS["accent"],
-            linewidth=2,
-            label="noise of the inputs",
-        )
+        for name, colour, label in (
+            ("step", COLOURS["main"], "step of the search"),
+            ("noise", COLOURS["accent"], "noise of the inputs"),
+        ):
+            step.plot(history["nfev"], history[name], color=colour, linewidth=2, label=label)
         step.set_yscale("log" if np.all(history["step"] > 0) else "linear")
         step.set_title("standard deviations")
         step.legend(loc="best", fontsize=9)
@@ -238,11 +229,8 @@ def _marks(result: Answer, end: float) -> list[_Mark]:
     for each in result.candidates:
         if each.role == "start" and _drawable(each.fun):
             style = {"fmt": "s", "color": INK, "markersize": 5}
-            out.append(
-                _Mark(
-                    "start", 0, each.fun, _half(each.fun_se), f"start: {each.fun + 0.0:.4g}", style
-                )
-            )
+            label = f"start: {each.fun + 0.0:.4g}"
+            out.append(_Mark("start", 0, each.fun, _half(each.fun_se), label, style))
     best, f = result.best, result.evaluations.f
     rows = (
         np.flatnonzero(f == best.fun)
@@ -252,16 +240,8 @@ def _marks(result: Answer, end: float) -> list[_Mark]:
     if best is not None and rows.size and np.any(f[np.isfinite(f)] != best.fun):
         at = result.nfev - f.size + 1 + rows[0]  # of very long runs the last rows are there
         style = {"fmt": "*", "color": COLOURS["accent"], "markersize": 7, "markeredgewidth": 0}
-        out.append(
-            _Mark(
-                "luck",
-                at,
-                best.fun,
-                0.0,
-                f"best single evaluation (luck): {best.fun + 0.0:.4g}",
-                style,
-            )
-        )
+        label = f"best single evaluation (luck): {best.fun + 0.0:.4g}"
+        out.append(_Mark("luck", at, best.fun, 0.0, label, style))
     if _drawable(result.fun):
         label = f"verified, {_at_x(result)}" if result.verified else "the claim, not verified"
         style = {
@@ -291,55 +271,32 @@ def _value(ax: Axes, history: Mapping[str, np.ndarray], marks: list[_Mark] | Non
     drawn, known = _drawable(fun), _drawable(median)
     low, high = _frame(ax, fun[drawn], median[known], marks)
     if known.any():
-        ax.plot(
-            n[known],
-            median[known],
-            ".",
-            color="#bbbbbb",
-            markersize=3,
-            label="median of a generation",
-            zorder=1,
-        )
+        look = {"color": "#bbbbbb", "markersize": 3, "zorder": 1}
+        ax.plot(n[known], median[known], ".", label="median of a generation", **look)
     half = 2 * np.where(_drawable(se), se, 0.0)[drawn]
     if np.any(half > 0):
         bottom, top = (np.clip(side, low, high) for side in (fun[drawn] - half, fun[drawn] + half))
-        ax.fill_between(
-            n[drawn],
-            bottom,
-            top,
-            color=COLOURS["main"],
-            alpha=0.25,
-            linewidth=0,
-            label="two standard errors",
-        )
+        look = {"color": COLOURS["main"], "alpha": 0.25, "linewidth": 0}
+        ax.fill_between(n[drawn], bottom, top, label="two standard errors", **look)
     if drawn.any():
         dot = "o" if drawn.sum() == 1 else None
-        ax.plot(
-            n[drawn],
-            fun[drawn],
-            color=COLOURS["main"],
-            linewidth=2,
-            marker=dot,
-            label="model's estimate of E f at the mean",
-        )
+        look = {"color": COLOURS["main"], "linewidth": 2, "marker": dot}
+        ax.plot(n[drawn], fun[drawn], label="model's estimate of E f at the mean", **look)
     for mark in marks:
-        sides = np.clip(
-            [mark.fun - mark.half, mark.fun + mark.half], min(low, mark.fun), max(high, mark.fun)
-        )
-        bar = np.abs(sides - mark.fun)[:, None] if mark.half else None
-        clipped = mark.role == "luck"  # the others may lie on the edge, but not beyond
-        ax.errorbar(
-            [mark.at],
-            [mark.fun],
-            yerr=bar,
-            capsize=4,
-            zorder=5,
-            label=mark.label,
-            clip_on=clipped,
-            **mark.style,
-        )
+        _draw_mark(ax, mark, low, high)
     ax.set_ylim(low, high)
     ax.set_title("value")
+
+
+def _draw_mark(ax: Axes, mark: _Mark, low: float, high: float) -> None:
+    """A point with its interval, as far as the axis from low to high shows it."""
+    sides = np.clip(
+        [mark.fun - mark.half, mark.fun + mark.half], min(low, mark.fun), max(high, mark.fun)
+    )
+    bar = np.abs(sides - mark.fun)[:, None] if mark.half else None
+    clipped = mark.role == "luck"  # the others may lie on the edge, but not beyond
+    look = {"capsize": 4, "zorder": 5, "clip_on": clipped, **mark.style}
+    ax.errorbar([mark.at], [mark.fun], yerr=bar, label=mark.label, **look)
 
 
 def _frame(
@@ -404,29 +361,13 @@ def _coordinates(
     ax.set_title(lines.title)
     rows = np.all(_drawable(values), axis=1)
     n, values = n[rows], values[rows]
+    if values.shape[1] > LINES:
+        _as_band(ax, n, values, end, x)
+        return
     last = x
     if last is None:
         last = values[-1] if len(values) else np.full(values.shape[1], np.nan)
     dot = "o" if len(values) == 1 else None
-    if values.shape[1] > LINES:
-        if len(values):
-            low, middle, high = np.quantile(values, [0, 0.5, 1], axis=1)
-            ax.fill_between(
-                n, low, high, color=INK, alpha=0.15, linewidth=0, label="all coordinates"
-            )
-            ax.plot(n, middle, color=INK, marker=dot, markersize=3, label="their median")
-        if x is not None:
-            ax.plot(
-                np.full(x.size, end),
-                x,
-                "_",
-                color=COLOURS["main"],
-                alpha=0.5,
-                clip_on=False,
-                label="x",
-            )
-        ax.legend(loc="best", fontsize=9)
-        return
     for k, column in enumerate(values.T):
         colour = matplotlib.colormaps["viridis"](k / max(values.shape[1] - 1, 1) * 0.9)
         ax.plot(n, column, color=colour, linewidth=1.3, marker=dot, markersize=3)
@@ -435,10 +376,9 @@ def _coordinates(
         if x is not None:
             ax.plot([end], [x[k]], "o", color=colour, markersize=4, clip_on=False)
         line = {"arrowstyle": "-", "color": colour, "linewidth": 0.5, "shrinkA": 0, "shrinkB": 0}
-        at = (end if x is not None else n[-1], last[k])
         ax.annotate(
             lines.labels[k],
-            at,
+            (end if x is not None else n[-1], last[k]),
             color=colour,
             fontsize=LABEL,
             xytext=(14, 0),
@@ -446,6 +386,19 @@ def _coordinates(
             va="center",
             arrowprops=line,
         )
+
+
+def _as_band(ax: Axes, n: np.ndarray, values: np.ndarray, end: float, x: np.ndarray | None) -> None:
+    """More coordinates than lines can be told apart: their range and their median."""
+    if len(values):
+        low, middle, high = np.quantile(values, [0, 0.5, 1], axis=1)
+        ax.fill_between(n, low, high, color=INK, alpha=0.15, linewidth=0, label="all coordinates")
+        dot = "o" if len(values) == 1 else None
+        ax.plot(n, middle, color=INK, marker=dot, markersize=3, label="their median")
+    if x is not None:
+        look = {"color": COLOURS["main"], "alpha": 0.5, "clip_on": False}
+        ax.plot(np.full(x.size, end), x, "_", label="x", **look)
+    ax.legend(loc="best", fontsize=9)
 
 
 def _spread_labels(ax: Axes) -> None:

@@ -67,7 +67,7 @@ class Database:
 
     @contextlib.contextmanager
     def transaction(self) -> Generator[Callable[[str, tuple[Any, ...]], int]]:
-        """All or nothing, and alone: nobody else writes the file inside.
+        """An exclusive transaction: all or nothing, and no other process writes meanwhile.
 
         Gives a function that executes a statement and returns the number of its last row.
         """
@@ -103,16 +103,16 @@ def _open(path: Path) -> sqlite3.Connection:
 
 
 def _open_to_read(path: Path) -> sqlite3.Connection:
-    """The file as a reader has it, who may lack the permission to write.
+    """A connection for reading, also without write permission.
 
-    SQLite keeps what is new in a log beside the file, and readers make one if there is none: of a
-    reader who may not write the file, the log would be in the way of those who may.
+    SQLite keeps new data in a write-ahead log beside the file, which even a reader creates if there
+    is none. One that is created by a reader without write permission would block later writers.
     """
     log = path.with_name(f"{path.name}-wal")
     mode = "ro"
     if os.access(path, os.W_OK) and os.access(path.parent, os.W_OK):
         mode = "rw"
-    elif not log.exists() or not log.stat().st_size:  # nobody writes
+    elif not log.exists() or not log.stat().st_size:  # no writer is active
         mode = "ro&immutable=1"
     address = f"file:{urllib.parse.quote(str(path.absolute()))}?mode={mode}"
     connection = sqlite3.connect(address, timeout=PATIENCE, uri=True)
@@ -185,7 +185,7 @@ def _create(connection: sqlite3.Connection) -> None:
 def _write_ahead(connection: sqlite3.Connection) -> None:
     """Turn the journal into a write-ahead log.
 
-    SQLite does not wait here for those who are just doing the same.
+    SQLite's own timeout does not cover this statement, so a busy file is tried again here.
     """
     deadline = time.monotonic() + PATIENCE
     while True:

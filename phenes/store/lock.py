@@ -56,7 +56,7 @@ class Lock:
 
 
 def held(path: Path, run: int) -> bool:
-    """True while some process writes this run, also for those who may only read."""
+    """True while some process writes this run; read permission is enough to ask."""
     file = _beside(path, run)
     if fcntl is None or not file.exists():
         return False
@@ -64,7 +64,7 @@ def held(path: Path, run: int) -> bool:
         taken = _try(file, SHARED, os.O_RDONLY)
     except FileNotFoundError:
         return False
-    except OSError:  # it cannot even be read: somebody else's, and there
+    except OSError:  # it exists and cannot be read: another user's lock
         return True
     if taken is None:
         return True
@@ -82,7 +82,7 @@ def _try(path: Path, kind: int, mode: int) -> int | None:
     try:
         fcntl.flock(file, kind | fcntl.LOCK_NB)  # pyright: ignore[reportOptionalMemberAccess]
         # the previous holder may have unlinked the file in the meantime: a lock on an unlinked file
-        # excludes nobody
+        # excludes no other process
         if os.path.samestat(os.fstat(file), os.stat(path)):
             return file
     except (BlockingIOError, FileNotFoundError):

@@ -94,6 +94,6 @@ class _Server(ThreadingHTTPServer):
             self.free.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing of those who went away: the page asks again."""
+        """Do not report clients that disconnected: the page repeats its request."""
         if not isinstance(sys.exc_info()[1], OSError):
             super().handle_error(request, client_address)

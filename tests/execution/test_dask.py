@@ -101,6 +101,7 @@ def test_an_experiment_is_made_once(client, tmp_path):
     ], "a worker that dies takes nobody else with it"
 
 
+@pytest.mark.tier("runs")
 @pytest.mark.machine
 def test_numbered_workers(client):
     # those that other tests killed take a moment to come back
@@ -108,6 +109,7 @@ def test_numbered_workers(client):
     hold(numbered_workers(client))
 
 
+@pytest.mark.tier("runs")
 @pytest.mark.machine
 def test_a_time_out(client):
     got = collect(Evaluate(sleeps, workers=client, timeout=2.0), column(0.0, 6.0, 0.01, 0.02))

@@ -1,4 +1,4 @@
-"""The same promises on a real Ray of this machine."""
+"""The same promises on a real Ray of this machine. `make test` has them on Dask and processes."""
 
 import numpy as np
 import pytest
@@ -15,6 +15,8 @@ from tests.execution.objectives import (
     wrong_in_many_ways,
 )
 from tests.execution.test_affinity import hold
+
+pytestmark = pytest.mark.tier("runs")
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +52,6 @@ def test_an_experiment_is_made_once(cluster, tmp_path):
     assert [got[i].value for i in (1, 2, 3)] == [0.2, 0.3, 0.4]
 
 
-@pytest.mark.tier("runs")
 @pytest.mark.machine
 def test_numbered_workers(cluster):
     several = numbered_workers("ray")
@@ -58,7 +59,6 @@ def test_numbered_workers(cluster):
     several.close()
 
 
-@pytest.mark.tier("runs")
 @pytest.mark.machine
 def test_a_time_out(cluster):
     got = collect(Evaluate(sleeps, workers="ray", timeout=2.0), column(0.0, 30.0, 0.01))

@@ -42,6 +42,7 @@ def test_the_first_leg_sees_what_a_descent_does_not(result):
     assert run("adaptive").fun > result.fun + 0.2
 
 
+@pytest.mark.tier("runs")
 def test_both_legs_are_in_the_history(result):
     phase, nfev = result.history["phase"], result.history["nfev"]
     first = np.isin(phase, ["design", "model"])

@@ -264,7 +264,7 @@ class TestFlat:
         [
             pytest.param(5, 1.5, 0.5, 1.5, 1500, "relay", 0, marks=pytest.mark.tier("runs")),
             pytest.param(5, 1.5, 0.5, 1.5, 4000, "adaptive", 0, marks=pytest.mark.tier("runs")),
-            (12, 0.9, 0.4, 4.0, 10_000, "adaptive", 1),
+            pytest.param(12, 0.9, 0.4, 4.0, 10_000, "adaptive", 1, marks=pytest.mark.tier("runs")),
         ],
     )
     def test_a_yield_of_zero_at_the_start_is_left(

@@ -9,6 +9,7 @@ import pytest
 
 from phenes.problems.engineering import COATING, COATING_SHARED, ENGINEERING, FILTER, LAUNCH
 
+IN_FULL = pytest.mark.tier("lab")
 each = pytest.mark.parametrize("problem", ENGINEERING.values(), ids=list(ENGINEERING))
 # E f of the nominal design and of the best known, by a million builds or more elsewhere
 FIGURES = {
@@ -19,7 +20,14 @@ FIGURES = {
 }
 
 
-@each
+@pytest.mark.parametrize(
+    "problem",
+    # the paths of a launch are checked by themselves: tests/problems/test_launch.py
+    [
+        pytest.param(problem, id=name, marks=IN_FULL if name == "launch" else ())
+        for name, problem in ENGINEERING.items()
+    ],
+)
 def test_readings_go_together(problem):
     x = problem.realise(problem.nominal, 40, np.random.default_rng(0))
     f, passes, penalty = problem.measure(x)
@@ -43,7 +51,7 @@ def test_errors_are_those_declared(problem):
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(n, marks=pytest.mark.tier("lab") if n == "launch" else ()) for n in FIGURES],
+    [pytest.param(n, marks=IN_FULL if n in ("launch", "coating") else ()) for n in FIGURES],
 )
 def test_the_best_known_design_is_better_than_the_nominal_one(name):
     problem, draws = ENGINEERING[name], 2000 if name == "launch" else 20_000

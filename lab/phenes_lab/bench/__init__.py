@@ -2,9 +2,9 @@
 
 A bench is a module with a class of settings (which has `quick()`), `run(settings, progress) ->
 rows`, `table(rows)` for people and `as_json(rows)` for machines. One that takes hours keeps what is
-finished in a folder: a package with the modules settings, run (`run(settings, out, resume=,
-progress=)` -> something with `results`, and a report and summary.json in the folder) and tables
-(`table(results)`).
+finished in a folder: a package with the modules settings and tables (`table(results)`), which is a
+`driver.Experiment`, or has a module run (`run(settings, out, resume=, progress=)` -> something with
+`results`, and a report and summary.json in the folder).
 """
 
 from typing import NamedTuple
@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 class Bench(NamedTuple):
     """options: settings that are options of the command; all are reached by --set. folder: what it
-    keeps there. more: options that `run` takes beside settings.
+    keeps there. more: options that `run` takes beside settings. experiment: it is run by
+    `driver.run`, and has no module run.
     """
 
     about: str
@@ -21,6 +22,7 @@ class Bench(NamedTuple):
     options: tuple[str, ...] = ("seed",)
     folder: str = ""
     more: tuple[str, ...] = ()
+    experiment: bool = False
 
 
 BENCHES = {
@@ -91,6 +93,7 @@ BENCHES = {
         ("problems", "dims", "each", "seeds", "seed"),
         "Folder for store, picture and report.",
         ("processes",),
+        experiment=True,
     ),
     "constraints": Bench(
         "Chance constraints with exact probabilities beside inner Monte Carlo with pycma.",
@@ -99,6 +102,7 @@ BENCHES = {
         ("problems", "contenders", "budgets", "seeds", "seed"),
         "Folder for store, picture and report.",
         ("processes",),
+        experiment=True,
     ),
     "front": Bench(
         "Fronts of two objectives beside NSGA-II of pymoo with inner Monte Carlo.",
@@ -120,6 +124,7 @@ BENCHES = {
         "EngineeringSettings",
         ("problems", "contenders", "seeds", "seed"),
         "Folder for store, pictures and report.",
+        experiment=True,
     ),
     "few": Bench(
         "30 to 500 evaluations: regret beside pycma, cmaes, Optuna, BoTorch and Py-BOBYQA.",

@@ -1,5 +1,6 @@
 """`phenes bench`: every measurement of `phenes_lab.bench.BENCHES` is a command."""
 
+import functools
 import importlib
 import inspect
 import json
@@ -124,7 +125,7 @@ def _run(
             results = of("run").run(settings, advance)
         else:
             more |= {"resume": resume, "progress": advance}
-            results = of("run").run(settings, out, **more).results
+            results = _runner(name, bench)(settings, out, **more).results
     show(of("tables").table(results))
     if out is None:
         end(as_json, of("run").as_json(results))
@@ -137,6 +138,16 @@ def _modules(bench: Bench) -> Callable[[str], Any]:
     """Where `run`, the settings and `table` are: in one module, or in three of a package."""
     path = f"phenes_lab.bench.{bench.module}"
     return lambda name: importlib.import_module(f"{path}.{name}" if bench.folder else path)
+
+
+def _runner(name: str, bench: Bench) -> Callable[..., Any]:
+    """`run(settings, out, resume=, progress=)` of a bench that has a folder."""
+    if not bench.experiment:
+        return _modules(bench)("run").run
+    from phenes_lab import driver
+
+    package = f"phenes_lab.bench.{bench.module}"
+    return functools.partial(driver.run, driver.Experiment(name, package, bench.settings))
 
 
 for _name, _bench in BENCHES.items():

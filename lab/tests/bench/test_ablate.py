@@ -88,6 +88,7 @@ def test_the_floor_is_the_least_there_is():
         assert case.floor() <= tried.min()
 
 
+@pytest.mark.tier("lab")
 def test_json_and_table(rows):
     data = ablate.as_json(rows)
     assert data["benchmark"] == "ablate"

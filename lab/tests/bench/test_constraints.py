@@ -4,10 +4,11 @@ import json
 
 import numpy as np
 import pytest
+from phenes_lab import driver
+from phenes_lab.bench.constraints import CONSTRAINTS
 from phenes_lab.bench.constraints.contenders import Draws, inner, takes_part
 from phenes_lab.bench.constraints.problems import PROBLEMS, corner, score
 from phenes_lab.bench.constraints.results import Cell, Where
-from phenes_lab.bench.constraints.run import run
 from phenes_lab.bench.constraints.settings import ConstraintsSettings
 from phenes_lab.bench.constraints.tables import incomplete, table
 
@@ -87,7 +88,7 @@ def test_all_in_small(tmp_path, monkeypatch):
     monkeypatch.setitem(PROBLEMS, "corner", corner((12,)))
     contenders = ("phenes", "pycma-8")
     settings = ConstraintsSettings(("corner",), (0.9,), contenders, budgets=(12, 200), seeds=2)
-    outcome = run(settings, tmp_path, processes=1)
+    outcome = driver.run(CONSTRAINTS, settings, tmp_path, processes=1)
     said = json.loads((tmp_path / "summary.json").read_text())
     assert [(each["contender"], each["budget"]) for each in said["answers"]] == [
         ("phenes", 12),

@@ -3,9 +3,11 @@
 import io
 import json
 
+import numpy as np
 import pytest
 from phenes_lab.bench import estimators
 from phenes_lab.bench.estimators import EstimatorsRow, EstimatorsSettings, Ratio, cells, measure
+from phenes_lab.bench.estimators.rows import relative_bias
 from rich.console import Console
 
 TINY = EstimatorsSettings(
@@ -100,6 +102,16 @@ def test_unbiased_estimators_show_no_bias(rows):
             assert row.biased or bias.value <= 4 * bias.se + 1e-9, row.estimator
 
 
+def test_relative_bias_by_hand():
+    """|E g - E reference|^2 / |E reference|^2, less what the variance of the means adds."""
+    reference = np.full((2, 3), 2.0)
+    assert relative_bias(reference + 1.0, reference) == pytest.approx(0.25)
+    # a mean of 0 in each coordinate, of two values with variance 2: -3 * 2 / 2 of 12
+    wavering = reference + np.array([[1.0], [-1.0]])
+    assert relative_bias(wavering, reference) == pytest.approx(-0.25)
+
+
+@pytest.mark.tier("lab")
 def test_bias_is_seen_where_there_is_one(monkeypatch):
     """Laplace noise: the linear guess at the posterior misses the spread by far more than its
     standard error.

@@ -211,7 +211,7 @@ class TestEndToEnd:
             run(dataclasses.replace(TINY, seeds=3), tiny[0].parent, resume=True)
 
     def test_renew_of_somebody_else(self, tmp_path):
-        with pytest.raises(ValueError, match=r"renew must be among the peers phenes, .* got pycma"):
+        with pytest.raises(ValueError, match=r"among the contenders phenes, .* got pycma"):
             run(TINY, tmp_path, renew=("pycma",))
 
     def test_what_fails_is_named_and_the_rest_kept(self, tmp_path, inline):

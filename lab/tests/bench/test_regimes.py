@@ -4,9 +4,10 @@ import json
 
 import numpy as np
 import pytest
+from phenes_lab import driver
+from phenes_lab.bench.regimes import REGIMES
 from phenes_lab.bench.regimes.functions import FUNCTIONS
 from phenes_lab.bench.regimes.results import SOLVED, Cell, holes
-from phenes_lab.bench.regimes.run import run
 from phenes_lab.bench.regimes.settings import RegimesSettings
 from phenes_lab.bench.regimes.tables import MARK, incomplete, table
 
@@ -67,7 +68,7 @@ def test_more_evaluations_must_not_be_worse():
 @pytest.mark.tier("lab")
 def test_from_settings_to_report(tmp_path):
     settings = RegimesSettings(("ellipsoid",), dims=(12, 14, 16), each=(5,), seeds=1)
-    outcome = run(settings, tmp_path, processes=1)
+    outcome = driver.run(REGIMES, settings, tmp_path, processes=1)
     assert set(outcome.results.cells["ellipsoid"]) == {(12, 5), (14, 5), (16, 5)}
     said = json.loads((tmp_path / "summary.json").read_text())
     assert set(said["regret"]["ellipsoid"]) == {"12/5", "14/5", "16/5"}

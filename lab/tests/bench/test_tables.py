@@ -6,6 +6,7 @@ from phenes_lab.bench import tables
 from phenes_lab.bench.tables import TASKS, TablesRow, TablesSettings
 
 
+@pytest.mark.tier("lab")
 def test_q_learning_learns_the_cliff():
     """It is a fair rival: the shortest way within 1000 episodes, both ways of exploring."""
     for falls in (False, True):

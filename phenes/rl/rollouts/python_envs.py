@@ -159,9 +159,9 @@ class Log:
 
 
 class Actors:
-    """Policies of those who are alive.
+    """Policies of the episodes that have not ended.
 
-    The compiled call has few sizes: when three quarters are gone, the rest move closer together.
+    The compiled call has few batch sizes: when three quarters have ended, the rest are compacted.
     """
 
     def __init__(self, policy: ActingPolicy, theta: Array, keys: PRNGKeyArray, deterministic: bool):

@@ -165,8 +165,8 @@ def _harmonic(
 ) -> Float[Array, "*s"]:
     """1/N sum_i w_i sum_{l < j_i} 1 / (alpha + l), the paper's form.
 
-    With the sum over individuals inside: counts are small numbers, and the weights of all who got
-    beyond l are added up before anything is divided.
+    With the sum over individuals inside: counts are small numbers, and the weights of all
+    individuals with j_i > l are added up before anything is divided.
     """
     bins = jnp.minimum(counts.reshape(w.size, -1).astype(jnp.int32), limit)
     place = jnp.broadcast_to(jnp.arange(bins.shape[1])[None], bins.shape)

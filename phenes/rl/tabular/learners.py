@@ -103,7 +103,7 @@ def scored(table: Table, popsize: int = POPSIZE) -> Learner:
 def horizon(table: Table) -> int:
     """The step limit of the table; without one, ten times the number of states.
 
-    Enough to get anywhere, and to notice who does not.
+    Enough to reach any state, and to detect episodes that do not end.
     """
     return 10 * table.states if table.limit is None else table.limit
 

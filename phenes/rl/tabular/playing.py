@@ -220,7 +220,7 @@ def _loop(
 
 
 class Running(NamedTuple):
-    """Where everybody is. counts has a row for each individual and state."""
+    """The state of every episode. counts has a row for each individual and state."""
 
     state: Int[Array, " m"]
     alive: Bool[Array, " m"]

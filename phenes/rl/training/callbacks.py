@@ -1,4 +1,4 @@
-"""Who is told of a training while it goes, and may end it.
+"""Callbacks, which observe a training while it runs and may end it.
 
 A callback is any function of a `Moment`; one that returns True, or raises StopIteration, ends the
 training, as in `phenes.minimize`. What the ready-made ones decide depends on the learning curve

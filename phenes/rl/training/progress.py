@@ -27,7 +27,7 @@ def check(wanted: Wanted) -> None:
 
 
 def silent(done: int, total: int, curve: Curve) -> None:
-    """Progress that nobody wants to see."""
+    """No progress is shown."""
 
 
 def text(name: str, curve: Curve, popsize: int) -> str:
@@ -56,7 +56,7 @@ def speed(curve: Curve) -> float:
 def shown(wanted: Wanted, name: str, popsize: int) -> Generator[Progress]:
     """What to call after every few generations.
 
-    None: a line where somebody can see it, in a terminal or a notebook.
+    None: a line, if the output is a terminal or a notebook.
     """
     if callable(wanted):
         yield wanted

@@ -340,7 +340,7 @@ def learn(
 
 
 class Heard:
-    """Who is told of a training, checked before anything is played."""
+    """Progress bar and callbacks of a training, checked before anything is played."""
 
     def __init__(
         self, progress: Wanted, callback: Callback | Sequence[Callback] | None, env: World

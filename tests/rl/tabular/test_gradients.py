@@ -17,6 +17,7 @@ from phenes.diagnostics import individual_scores
 from phenes.estimators import diagonal, information_mix
 from phenes.rl.tabular import Episodes, greedy, moves, play, reward_to_go
 from phenes.rl.tabular.learners import log_dirichlet, log_gamma
+from phenes.rl.tabular.playing import Episode
 from tests.laws.statistics import assert_within, estimate, once, population
 from tests.optimised import for_long
 from tests.rl.tabular import mdp
@@ -321,7 +322,7 @@ def test_misuse():
     with pytest.raises(ValueError, match="discount must be in"):
         reward_to_go(discount=1.5)
     with pytest.raises(ValueError, match="record=True"):
-        reward_to_go().start(P, Q, Batch(None, x=play(mdp.TABLE, jax.random.key(0), ALPHA, 2)))
+        reward_to_go().start(P, Q, Batch(None, x=Episode(*4 * [jnp.zeros(2)])))
     with pytest.raises(ValueError, match="under Dirichlet"):
         Episodes(mdp.TABLE).marginal(LOGITS)
     with pytest.raises(ValueError, match="table must be a Table"):

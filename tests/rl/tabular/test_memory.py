@@ -8,7 +8,7 @@ import pytest
 from phenes.batch import Batch
 from phenes.rl import tabular
 from phenes.rl.tabular.memory import Model
-from phenes.rl.tabular.playing import play
+from phenes.rl.tabular.playing import Episode, play
 from phenes.search import Dirichlet
 from tests.laws.statistics import once
 from tests.rl.tabular import mdp
@@ -113,6 +113,6 @@ def test_hope_crosses_a_chain_that_chance_does_not():
 def test_misuse():
     with pytest.raises(ValueError, match="sweeps must be"):
         tabular.remembered(0)
-    plain = Batch(theta=None, x=play(LIMITED, jax.random.key(0), jnp.ones((3, 2)), 4))
+    plain = Batch(theta=None, x=Episode(*4 * [jnp.zeros(4)]))
     with pytest.raises(ValueError, match="record=True"):
         tabular.remembered().start(tabular.Episodes(LIMITED), Q, plain)

@@ -69,7 +69,17 @@ def test_an_episode_in_a_window(lake, monkeypatch):
     assert lake.render(human=True) == 1.0
 
 
-def test_what_cannot_be_drawn_is_said_in_one_sentence(lake, tmp_path):
+def test_a_film_that_cannot_be_is_said_in_one_sentence(lake, tmp_path):
+    with pytest.raises(ValueError, match=r"a film must be a \.gif or \.mp4"):
+        lake.render(tmp_path / "lake.png")
+    with pytest.raises(ValueError, match="path must be None"):
+        lake.render(tmp_path / "lake.gif", human=True)
+    with pytest.raises(ValueError, match="seed must be"):
+        lake.render(seed=-1)
+
+
+@pytest.mark.tier("rl")
+def test_an_environment_that_cannot_be_drawn_is_said_in_one_sentence():
     walk = phenes.rl.train("tests/Walk-v0", generations=1, popsize=4, preset="paper-es")
     with pytest.raises(ValueError, match=r"Walk-v0 cannot render .* it has no way of rendering"):
         walk.render()
@@ -80,12 +90,6 @@ def test_what_cannot_be_drawn_is_said_in_one_sentence(lake, tmp_path):
         ValueError, match=r"made with render_mode=None, .* needs render_mode='rgb_a"
     ):
         made.render()
-    with pytest.raises(ValueError, match=r"a film must be a \.gif or \.mp4"):
-        lake.render(tmp_path / "lake.png")
-    with pytest.raises(ValueError, match="path must be None"):
-        lake.render(tmp_path / "lake.gif", human=True)
-    with pytest.raises(ValueError, match="seed must be"):
-        lake.render(seed=-1)
 
 
 class Broken(worlds.Walk):
@@ -96,6 +100,7 @@ class Broken(worlds.Walk):
         raise OSError("no\nscreen")
 
 
+@pytest.mark.tier("rl")
 def test_trouble_while_drawing_is_one_sentence():
     broken = gymnasium.wrappers.TimeLimit(Broken(), 20)
     walk = phenes.rl.train(broken, generations=1, popsize=4, preset="paper-es")

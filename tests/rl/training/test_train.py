@@ -83,9 +83,9 @@ class TestTables:
         assert out.curve.generations < 200
 
     def test_a_target_out_of_reach_is_said_to_be(self):
-        out = table(target=2.0, generations=30)
+        out = table(target=2.0)
         assert not out.about["solved"]
-        assert out.curve.generations == 30
+        assert out.curve.generations == 10
 
     def test_the_threshold_of_the_environment_is_no_target_of_a_table(self):
         assert table().about["target"] is None

@@ -1,6 +1,6 @@
 """Chance constraints beside inner Monte Carlo: is the answer truly feasible, and at what price?
 
-outcome = run(ConstraintsSettings(seeds=5), Path("out/constraints"), resume=True)
+outcome = driver.run(CONSTRAINTS, ConstraintsSettings(seeds=5), Path("out/constraints"))
 """
 
 from phenes_lab.driver import Experiment

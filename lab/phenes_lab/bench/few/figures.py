@@ -8,32 +8,20 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from phenes.plots import save
+from phenes_lab import palette
 from phenes_lab.bench.few import scoring
 from phenes_lab.bench.few.contenders import DEFAULT, EVOLUTION, OURS
 from phenes_lab.bench.few.report import PICTURE
 from phenes_lab.bench.few.results import FewResults
 from phenes_lab.bench.few.settings import FAMILIES
-from phenes_lab.palette import (
-    AMBER,
-    BLUE,
-    GREEN,
-    GREY,
-    INK,
-    PINK,
-    SKY,
-    SMALL,
-    band,
-    legend_below,
-    panels,
-    titled,
-)
+from phenes_lab.palette import SMALL, band, legend_below, panels, titled
 
 BEST_CMA = "best of pycma and cmaes"
 LINES = {
-    "botorch-robust": (PINK, "-"),
-    BEST_CMA: (GREEN, "-."),
-    "optuna-tpe": (AMBER, ":"),
-    DEFAULT: (SKY, "--"),
+    "botorch-robust": (palette.PINK, "-"),
+    BEST_CMA: (palette.GREEN, "-."),
+    "optuna-tpe": (palette.AMBER, ":"),
+    DEFAULT: (palette.SKY, "--"),
 }
 COLUMNS = 7
 FLOOR = scoring.SOLVED / 3  # what is lower is drawn here
@@ -66,14 +54,14 @@ def _panel(ax: Axes, results: FewResults, problem: str) -> None:
         ]
         low, middle, high = np.maximum(np.transpose(spread), FLOOR)
         look = {"linewidth": 2.5, "marker": "o", "markersize": 3, "label": OURS, "zorder": 3}
-        band(ax, budgets, low, middle, high, BLUE, 0.2, **look)
+        band(ax, budgets, low, middle, high, palette.BLUE, 0.2, **look)
     for name, (colour, style) in LINES.items():
         curve = _best(results, problem) if name == BEST_CMA else _curve(results, problem, name)
         if curve:
             n, values = zip(*curve, strict=True)
             values = np.maximum(values, FLOOR)
             ax.plot(n, values, color=colour, linestyle=style, linewidth=1.5, label=name)
-    ax.axhline(scoring.SOLVED, color=GREY, linestyle=":", linewidth=1)
+    ax.axhline(scoring.SOLVED, color=palette.GREY, linestyle=":", linewidth=1)
     ax.set(xscale="log", yscale="log", ylim=(0.8 * FLOOR, 3))
     every = results.budgets
     ax.set_xlim(0.9 * every[0], 1.1 * every[-1])
@@ -83,7 +71,7 @@ def _panel(ax: Axes, results: FewResults, problem: str) -> None:
     ax.set_yticks([], minor=True)
     ax.grid(alpha=0.25)
     held = problem in FAMILIES["held-out"]
-    ax.set_title(f"{problem}{' (H)' if held else ''}", color=INK, fontsize=10)
+    ax.set_title(f"{problem}{' (H)' if held else ''}", color=palette.INK, fontsize=10)
 
 
 def _curve(results: FewResults, problem: str, name: str) -> list[tuple[int, float]]:

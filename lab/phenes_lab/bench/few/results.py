@@ -9,6 +9,7 @@ from phenes.store import Store
 from phenes_lab.bench.few.contenders import CONTENDERS
 from phenes_lab.bench.few.problems import PROBLEMS
 from phenes_lab.bench.few.searches import start
+from phenes_lab.driver import SESSION
 
 EXPERIMENT = "few/"  # and the name of the contender
 ROUNDING = 1e-7  # of a random theta's regret, by which an answer may be better than the optimum
@@ -92,7 +93,8 @@ def load(store: Store) -> FewResults:
     for name in (name for name in CONTENDERS if name in last):
         run = store[last[name].id]
         # of two runs looked at on the way the longer one stands
-        for key in sorted(run, key=lambda key: int(key.split("/")[2])):
+        parts = (key for key in run if not key.startswith(SESSION))
+        for key in sorted(parts, key=lambda key: int(key.split("/")[2])):
             problem, seed, _ = key.split("/")
             if problem in PROBLEMS:
                 part, optimum = run[key], PROBLEMS[problem].optimum

@@ -1,8 +1,7 @@
 """settings -> store: every part that is not there yet, kept as soon as it is finished.
 
-Each contender has a run of its own in the store, so that one of them can be run again (`renew`) and
-the others stay as they are. Results are compared if the conditions agree: seeds, budget, draws,
-starts. What the grid asks for grows with every call that resumes.
+Each contender has a run of its own in the store. Results are compared if the conditions agree:
+seeds, budget, draws, starts.
 """
 
 import functools
@@ -14,7 +13,7 @@ import numpy as np
 from phenes.store import Store
 from phenes_lab import driver
 from phenes_lab.bench.peers.objective import Objective
-from phenes_lab.bench.peers.results import EXPERIMENT, FLOORS, deciding, floor_key, load
+from phenes_lab.bench.peers.results import FLOORS, deciding, floor_key, load
 from phenes_lab.bench.peers.settings import PeersSettings, Problem
 from phenes_lab.contenders import check_installed
 
@@ -30,30 +29,13 @@ def run(
     processes: int | None = None,
 ) -> driver.Outcome:
     """As `driver.run`. renew: contenders that are run again although they have results."""
-    renew = set(renew)
-    if not renew <= set(settings.peers):
-        raise ValueError(
-            f"renew must be among the peers {', '.join(settings.peers)}, got"
-            f" {', '.join(sorted(renew))}"
-        )
     check_installed(settings.peers)
     out.mkdir(parents=True, exist_ok=True)
-    path = PEERS.path(out)
-    with Store(path) as store:
-        runs = {
-            name: store.begin(EXPERIMENT + name, settings.conditions, resume and name not in renew)
-            for name in settings.peers
-        }
-        driver.say_other_commits(runs)
-        before = {name: record.keys() for name, record in runs.items()}
-        tasks = {part.key: part for part in settings.parts}
-        slots = {p.key: driver.Slot(runs[p.peer], p.problem.key) for p in settings.parts}
-        failed = driver.fill(PEERS, settings, tasks, slots, progress, processes)
-        for name, record in runs.items():
-            if new := len(record.keys() - before[name]):
-                driver.sign(record, "peers", new, processes)
-            record.finish("failed" if any(key.endswith(f"/{name}") for key in failed) else "done")
-        driver.refuse(failed, path)
+    where = {part.key: (part.peer, part.problem.key) for part in settings.parts}
+    with Store(PEERS.path(out)) as store:
+        driver.run_each(
+            PEERS, settings, store, where, settings.peers, resume, renew, progress, processes
+        )
         measure(settings, store, processes)
         return driver.conclude(PEERS, store, out)
 

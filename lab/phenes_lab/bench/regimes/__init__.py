@@ -1,6 +1,6 @@
 """Holes between regimes: regret against dimension and budget, from one engine to the next.
 
-outcome = run(RegimesSettings(dims=(50, 100, 200), each=(20,)), Path("out/regimes"), resume=True)
+outcome = driver.run(REGIMES, RegimesSettings(dims=(50, 100), each=(20,)), Path("out/regimes"))
 """
 
 from phenes_lab.driver import Experiment

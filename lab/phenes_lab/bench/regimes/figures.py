@@ -6,24 +6,13 @@ import matplotlib
 from matplotlib.figure import Figure
 
 from phenes.plots import save
+from phenes_lab import palette
 from phenes_lab.bench.regimes.report import PICTURE
 from phenes_lab.bench.regimes.results import SOLVED, RegimesResults
-from phenes_lab.palette import (
-    AMBER,
-    BLUE,
-    GREEN,
-    GREY,
-    ORANGE,
-    PINK,
-    SMALL,
-    band,
-    legend_below,
-    panels,
-    titled,
-)
+from phenes_lab.palette import SMALL, band, legend_below, panels, titled
 from phenes_lab.report import quartiles
 
-COLOURS = (BLUE, GREEN, AMBER, PINK)
+COLOURS = (palette.BLUE, palette.GREEN, palette.AMBER, palette.PINK)
 
 
 def figures(results: RegimesResults, out: Path) -> list[Path]:
@@ -47,9 +36,9 @@ def curves(results: RegimesResults) -> Figure:
             )
         for hole in results.holes:
             if hole.function == name:
-                look = {"facecolors": "none", "edgecolors": ORANGE, "zorder": 4}
+                look = {"facecolors": "none", "edgecolors": palette.ORANGE, "zorder": 4}
                 ax.scatter(hole.dim, hole.regret, s=90, label="hole", **look)
-        ax.axhline(SOLVED, color=GREY, linestyle=":", linewidth=1)
+        ax.axhline(SOLVED, color=palette.GREY, linestyle=":", linewidth=1)
         ax.set(xscale="log", yscale="log", xlabel="d", title=name)
         ax.grid(alpha=0.25)
     legend_below(figure, axes, ncols=4)

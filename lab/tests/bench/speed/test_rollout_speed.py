@@ -31,6 +31,7 @@ def test_both_sides_are_measured(rows):
         assert row.least <= row.ratio * (1 + 1e-9)
 
 
+@pytest.mark.tier("lab")
 def test_steps_are_counted_until_the_last_episode_has_ended():
     from phenes.rl import rollouts as ours
 
