@@ -54,7 +54,7 @@ def poles(x):
 
 
 def start(seed):
-    return np.random.default_rng([seed, 77]).uniform(-1.5, 1.5, 2)
+    return np.random.default_rng([seed, 77, 10]).uniform(-1.5, 1.5, 2)
 
 
 def solve(f, seed, **options):
@@ -112,13 +112,10 @@ def test_a_limit_that_only_says_pass_or_fail():
 
 @pytest.mark.parametrize("seed", [0, 1])
 def test_what_fails_anywhere_meets_no_limit_that_asks_for_more(seed):
-    """A third fails at every theta: 0.9 cannot be met."""
-
-    def f(x):
-        fails = np.abs(np.sin(37 * x[:, 0] + 11 * x[:, 1])) > 0.85
-        return np.where(fails, np.nan, squares(x - 0.3)), {"g": x[:, 0] - 3.0}
-
-    assert not solve(f, seed, constraints=phenes.chance(0.9)).success
+    """A sixth fails at every theta: 0.9 cannot be met, though a few draws may show none."""
+    wish = phenes.chance(0.9)
+    result = solve(lambda x: (anywhere(x), {"g": x[:, 0] + x[:, 1] - 0.5}), seed, constraints=wish)
+    assert not result.success
 
 
 def test_a_flat_function_with_a_limit():
