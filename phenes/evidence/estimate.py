@@ -75,6 +75,8 @@ class Estimate:
         What one more draw as good as the best would take off.
     control : str
         Kind of the control variate.
+    vague : bool
+        Of a spread: whether the variance may as well be zero, or twice as large.
     """
 
     theta: FloatArray
@@ -88,6 +90,7 @@ class Estimate:
     spread: float
     hoped: float = 0.0
     control: str = "none"
+    vague: bool = False
 
     @property
     def upper(self) -> float:
@@ -204,13 +207,13 @@ def _of_risk(
         explained = view.explained_risk(surrogate, risk)
         if explained is not None:
             model, reference = explained
-            judged = view.linear(reference, risk).judge(model, draws, failed)
+            judged = view.risk_by(model, reference, risk, draws, failed)
             if judged is not None:
                 doubt = view.tail_doubt(model, reference, risk, judged)
                 judged = replace(judged, se=math.hypot(judged.se, doubt))
             found.append(judged)
     reference = risk.reference(*view.sample(wide), smooth=False)
-    plain = [view.linear(reference, risk).judge(None, draws, failed)]
+    plain = [view.risk_by(None, reference, risk, draws, failed)]
     if control and bounds is None:  # what jumps has no quadratic model
         plain += [view.quadratic_of(reference, risk, each, draws, failed) for each in (False, True)]
     known = [each for each in found if each is not None]
@@ -234,6 +237,19 @@ def _reconciled(best: Estimate, others: list[Estimate]) -> Estimate:
         if abs(each.fun - best.fun) > 2 * math.hypot(each.se, best.se)
     ]
     return replace(best, se=max([best.se, *reach]))
+
+
+def resolved(known: Estimate, reference: Reference) -> Estimate:
+    """What an estimate of E g(f) says of the risk, where that is a curved function of it."""
+
+    def away(by: float) -> float:
+        return abs(reference.risk_of(known.fun + by) - fun)
+
+    fun = reference.risk_of(known.fun)
+    se, error = (max(away(2 * each), away(-2 * each)) / 2 for each in (known.se, known.error))
+    unseen, hoped = away(known.unseen), away(-known.hoped)
+    vague = reference.risk_of(known.fun - 2 * known.se) <= reference.least < fun
+    return replace(known, fun=fun, se=se, error=error, unseen=unseen, hoped=hoped, vague=vague)
 
 
 def widened(known: Estimate, bounds: tuple[float, float] | None) -> Estimate:
@@ -423,6 +439,13 @@ class _View:
         other.nearness = np.where(self.nearness == 1, 1.0, 0.0)
         return other
 
+    def risk_by(
+        self, model: Control | None, reference: Reference, risk: Risk, draws: int, failed: int
+    ) -> Estimate | None:
+        """A risk by its linearisation, with a model of that or none."""
+        found = self.linear(reference, risk).judge(model, draws, failed)
+        return None if found is None else resolved(found, reference)
+
     def quadratic_of(
         self, reference: Reference, risk: Risk, crossed: bool, draws: int, failed: int
     ) -> Estimate | None:
@@ -439,7 +462,8 @@ class _View:
             model = linear.fit(crossed)
             if model is None:
                 return found
-            found = linear.judge(model, draws, failed)
+            judged = linear.judge(model, draws, failed)
+            found = None if judged is None else resolved(judged, reference)
             if found is None or mean is None:
                 return found
             value = float(self.w @ model.values)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from phenes._validate import FloatArray
+from phenes._validate import BoolArray, FloatArray
 from phenes.constraints import Requirement, Wanted, bounds
 from phenes.evidence.law import Law
 from phenes.evidence.observations import Observations
@@ -169,7 +169,7 @@ class Limits:
         model = None if exact else self._model(seen, law)
         scale = scales(seen.c)
         standings = tuple(
-            self._standing(one, seen.c[own], law, model, scale, exact)
+            self._standing(one, seen.c[own], law, model, scale, exact, _failing(seen, own))
             for one in self.wanted.requirements(seen.limits)
         )
         each: list[float] = []
@@ -179,7 +179,7 @@ class Limits:
                 each.append(float(np.mean(~(seen.c[own][:, k] <= 0))) if own.any() else np.nan)
             else:
                 violation = _violation(single, law, model, scale, 0.0)
-                each.append(_or_failing(violation, seen.c[own][:, k]))
+                each.append(_or_failing(violation, _failing(seen, own)))
         return Place(standings, tuple(each))
 
     def _standing(
@@ -190,8 +190,9 @@ class Limits:
         model: LimitModel | None,
         scale: FloatArray,
         exact: bool,
+        failing: float,
     ) -> Standing:
-        """c (n, J): constraints of the draws at this theta."""
+        """c (n, J): constraints of the draws at this theta. failing: share that has none."""
         h = worst(c, one, scale)
         draws, violated = h.size, int(np.sum(~(h <= 0)))
         above = np.where(np.isnan(h), np.inf, np.maximum(h, 0.0))
@@ -212,7 +213,7 @@ class Limits:
             x = law.x(law.draws[:DRAWS])
             excess = float(np.mean(np.maximum(worst(model.at(x, True)[0], one, scale), 0.0)))
         if one.level is not None:
-            violation, cautious = _or_failing(violation, h), _or_failing(cautious, h)
+            violation, cautious = (_or_failing(each, failing) for each in (violation, cautious))
         return Standing(one, draws, violated, violation, cautious, excess, low, high)
 
     def _model(self, seen: Observations, law: Law) -> LimitModel | None:
@@ -346,10 +347,19 @@ def _violation(
     return float(at(x).mean())
 
 
-def _or_failing(violation: float, h: FloatArray) -> float:
+def _or_failing(violation: float, failing: float) -> float:
     """P(violation or failure): a model of the constraints is one of rows that have them."""
-    failing = float(np.mean(np.isnan(h))) if h.size else 0.0
     return violation + failing * (1 - violation)
+
+
+def _failing(seen: Observations, own: BoolArray) -> float:
+    """How often constraints are not known at a theta, whose rows are `own`.
+
+    The share of its draws; where failures come at any theta alike, of all rows, if that is more: a
+    few draws without a failure do not show that there are none.
+    """
+    here = float(np.isnan(seen.c[own]).any(axis=1).mean()) if own.any() else 0.0
+    return here if seen.walled else max(here, float(np.isnan(seen.f).mean()))
 
 
 def worst(c: FloatArray, one: Requirement, scale: FloatArray) -> FloatArray:

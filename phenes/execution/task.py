@@ -147,7 +147,7 @@ def taken_apart(out: Any, realises: bool, constrained: bool) -> tuple[Any, Any, 
     if isinstance(out, tuple | list):
         given = tuple(cast("list[Any]", out))
     if constrained:
-        if len(given) == known and given[-1] is None:
+        if len(given) == known:
             given = (*given, None)
         if len(given) != known + 1:
             raise TypeError(LACKING)
@@ -161,12 +161,12 @@ def taken_apart(out: Any, realises: bool, constrained: bool) -> tuple[Any, Any, 
 
 
 def constrained_outcome(x: FloatArray | None, value: Any, held: Any) -> Outcome:
-    """`outcome` with constraints."""
+    """`outcome` with constraints; a value without any keeps what it is, and says what it lacks."""
     known = outcome(x, value)
-    if held is None:
-        lacking = not known.error and np.isfinite(known.value)
-        return Outcome(x, np.nan, f"TypeError: {LACKING}") if lacking else known
-    return known._replace(constraints=named(held))
+    pairs = () if held is None else named(held)
+    if not pairs and not known.error and np.isfinite(known.value):
+        return known._replace(error=LACKING)
+    return known._replace(constraints=pairs)
 
 
 def named(held: Any) -> tuple[tuple[str, float], ...]:
@@ -175,8 +175,6 @@ def named(held: Any) -> tuple[tuple[str, float], ...]:
         values = cast("list[Any]", np.atleast_1d(np.asarray(held, object)).tolist())
         held = {NAMELESS.format(k): value for k, value in enumerate(values)}
     pairs = cast("Mapping[Any, Any]", held)
-    if not pairs:
-        raise TypeError(LACKING)
     return tuple((str(name), _constraint(str(name), value)) for name, value in pairs.items())
 
 

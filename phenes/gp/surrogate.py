@@ -200,6 +200,12 @@ class Surrogate:
         doubt = float(np.mean(posterior.doubt_of(Cloud(at))))
         slopes = risk.tangent(expected)[1] * warp.steepness(there)
         error = doubt * posterior.functional(at, slopes)
+        # a function that is rougher than the kernel says changes more when a row is left out
+        error = max(error, float(np.linalg.norm(without - g(there).mean())))
+        # f varies by what the model is unsure of as well, to both sides of what it expects
+        sd = doubt * posterior.of(Cloud(at))[1]
+        bent = (g(there + sd) + g(there - sd)) / 2 - g(there)
+        error = math.hypot(error, float(bent.mean()))
         alone = doubt * own * slopes.max() * len(slopes)
         k = posterior.kernel.covariance(Cloud(self._region.to_u(others)), posterior.rows)
         elsewhere = warp.expand(posterior.predicted(k))

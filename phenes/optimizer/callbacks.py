@@ -18,11 +18,15 @@ ERRORS = 3  # distinct messages that are kept
 
 
 class Listener:
-    """errors: distinct messages of failed evaluations, in order."""
+    """errors: distinct messages of failed evaluations, in order.
+
+    lacking: how many had a value, and not the constraints that were expected; said: the first.
+    """
 
     def __init__(self, opt: Optimizer, callback: Callback | None, progress: bool):
         self.opt, self.callback = opt, callback
         self.errors: dict[str, None] = {}
+        self.lacking, self.said = 0, ""
         self.bar = _bar(progress, opt)
 
     def __enter__(self) -> Self:
@@ -37,6 +41,15 @@ class Listener:
         for row in rows:
             if row.error and len(self.errors) < ERRORS:
                 self.errors[row.error] = None
+            self.lacking += row.lacks
+            self.said = self.said or (row.error if row.lacks else "")
+
+    def message(self, text: str) -> str:
+        """The message of a result, with what it cannot know: what f returned."""
+        if not self.lacking:
+            return text
+        count = "1 evaluation counts" if self.lacking == 1 else f"{self.lacking} evaluations count"
+        return f"{text}; {count} as violating the constraints: {self.said}"
 
     def moved(self) -> bool:
         """The search was updated; True ends the run."""

@@ -19,7 +19,8 @@ class Row:
 
     index: its number in the generation, or in the run if there are none. tell: which of the
     optimiser's updates by parts it belongs to. asked: how many points had been asked for before
-    that. constraints: names and values, if there are any.
+    that. constraints: names and values, if there are any. lacks: they are not those that were
+    expected, which `error` says.
     """
 
     index: int
@@ -30,6 +31,7 @@ class Row:
     tell: int = 0
     asked: int = 0
     constraints: tuple[tuple[str, float], ...] = ()
+    lacks: bool = False
 
 
 def row(index: int, theta: FloatArray, x: FloatArray, outcome: Outcome, realises: bool) -> Row:

@@ -122,8 +122,9 @@ def unconfirmed(held: Constraints) -> list[str]:
             continue
         what = "P(all hold)" if row.name == held.all.name else f"P({row.name} holds)"
         count = "none" if not row.violated else f"{row.violated}"
+        draws = "1 fresh draw" if row.draws == 1 else f"{row.draws} fresh draws"
         said.append(
-            f"{what} is {row.modelled:.4g} by the model; {row.draws} fresh draws, of which {count}"
+            f"{what} is {row.modelled:.4g} by the model; {draws}, of which {count}"
             f" violate{'' if row.violated != 1 else 's'}, confirm {row.lower:.4g}, and"
             f" {row.wanted:g} would take {row.needed} draws without a violation"
         )

@@ -127,7 +127,9 @@ def _solve(
             kept.finish("done" if run(opt, evaluate, kept, listener) else "stopped")
     finally:
         evaluate.close()
-    return dataclasses.replace(opt.result, errors=tuple(listener.errors))
+    result = opt.result
+    message = listener.message(result.message)
+    return dataclasses.replace(result, errors=tuple(listener.errors), message=message)
 
 
 def _check_combination(opt: Optimizer, evaluate: Evaluate, asynchronous: bool) -> None:

@@ -98,7 +98,7 @@ class Trust:
         self, budget: int, wanted: int | None, popsize: int | None, whole: bool = False
     ) -> int:
         """Evaluations that are kept for the end."""
-        least = self._merit.risk.least_draws
+        least = self._merit.risk.kept_draws
         risky = self._risk is not None
         return reserved(budget, wanted, popsize, whole, self.exact, least, risky)
 
@@ -211,7 +211,7 @@ class Trust:
                 others,
                 self.admissible,
                 self._probe,
-                self._merit.risk.least_draws,
+                self._merit.risk.kept_draws,
             )
             for other in others:
                 self.place("proposal", other)

@@ -192,7 +192,7 @@ def _doubts(facts: Facts) -> list[str]:
         count = known.draws - known.failed
         made = "evaluation was made" if count == 1 else "evaluations were made"
         return [f"only {count} {made} at x: too few for a claim; a larger budget would help"]
-    thin = _thin_tail(facts)
+    thin = _thin_tail(facts) or _vague(facts)
     if thin:
         return [thin]
     if not np.isfinite(known.se):
@@ -224,6 +224,18 @@ def _thin_tail(facts: Facts) -> str:
     if facts.unmet <= UNMET * facts.objective.most_unmet:
         return ""
     return f"{few}; to one side {facts.unmet:.0%} of all x lie beyond all evaluations: {helps}"
+
+
+def _vague(facts: Facts) -> str:
+    """What is to be said of a spread that is not known to within its own size."""
+    known = facts.claim.estimate
+    own = facts.seen.f[facts.seen.at(facts.claim.drawn)]
+    if not known.vague or not np.nanmax(own) > np.nanmin(own):  # equal draws are what they are
+        return ""
+    return (
+        "what evaluations and model say of the variance of f(x) is not more than its own error: a"
+        " rare part of x may cause most of it; a larger budget would help"
+    )
 
 
 def _has_gone_far(facts: Facts) -> bool:

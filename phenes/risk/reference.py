@@ -76,6 +76,26 @@ class Reference(ABC):
         """
         return float(self.values(np.array(price)))
 
+    def risk_of(self, value: float) -> float:
+        """The risk where E g(f) is `value`, also where that is far from the tangent.
+
+        Parameters
+        ----------
+        value : float
+            E g(f) of this g.
+
+        Returns
+        -------
+        float
+            The same, unless the risk is known to be a curved function of it.
+        """
+        return value
+
+    @property
+    def least(self) -> float:
+        """The least that `risk_of` says."""
+        return -math.inf
+
     def tightened(self, mean: float, value: float) -> Reference | None:
         """The linearisation at a law of which E f and E g(f) are known, where these say it.
 
@@ -196,6 +216,21 @@ class Parabola(Reference):
 
     def slopes(self, f: FloatArray) -> FloatArray:
         return self.linear + self.k * (f - self.mean) / self.spread
+
+    def risk_of(self, value: float) -> float:
+        """What is linear in the law of f is its variance: the root is taken of that.
+
+        A variance that may be ten times as large is a spread that may be three times as large; its
+        tangent would say five times, and of a spread near zero any number.
+        """
+        if not self.k > 0 or not np.isfinite(value):
+            return value
+        variance = self.spread * (2 * (value - self.least) / self.k - self.spread)
+        return self.least + self.k * math.sqrt(max(variance, 0.0))
+
+    @property
+    def least(self) -> float:
+        return self.linear * self.mean
 
     def tightened(self, mean: float, value: float) -> Reference | None:
         if not self.k > 0:

@@ -125,6 +125,11 @@ class Risk(ABC):
         return 1
 
     @property
+    def kept_draws(self) -> int:
+        """Draws that are kept for the end, if the budget allows them: those that show a tail."""
+        return self.least_draws
+
+    @property
     def most_unmet(self) -> float:
         """Share of the law of x beyond all evaluations that a claim may rest on a model for.
 

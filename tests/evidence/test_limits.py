@@ -50,6 +50,21 @@ def test_the_nearest_safe_place_is_at_the_analytic_distance():
     assert exact(found) <= 0.01
 
 
+def test_failures_that_come_anywhere_come_here_too():
+    """A quarter of all rows failed, wherever they were; six draws here without one say little."""
+    rng, seen = np.random.default_rng(4), Observations(2)
+    seen.name_limits(("plane",))
+    theta = np.concatenate([rng.uniform(-1, 1, (74, 2)), np.zeros((6, 2))])
+    x = theta + NOISE * rng.standard_normal(theta.shape)
+    f, c = np.sum(x**2, axis=1), (x @ A - B)[:, None]
+    f[rng.permutation(74)[:20]] = np.nan
+    seen.add(theta, x, x, f, c=c)
+    assert not seen.walled
+    place = Limits(phenes.chance(0.9)).place(seen, law(np.zeros(2)))
+    assert place.standings[0].violation == pytest.approx(0.25, abs=0.02)
+    assert not place.met
+
+
 def test_a_share_that_fails_is_added_to_what_the_model_says():
     """The model of the rows that have constraints says that they hold; a fifth here has none."""
     seen, at = rows(), np.zeros(2)

@@ -9,6 +9,7 @@ from phenes.gp.likelihood import prior
 from phenes.gp.posterior import Posterior
 from phenes.gp.region import make_region
 from phenes.gp.surrogate import Surrogate
+from phenes.risk import cvar, std
 
 COV = {"variances": np.array([0.3, 0.05]), "covariance": np.array([[0.3, 0.1], [0.1, 0.2]])}
 
@@ -78,3 +79,35 @@ def test_what_is_expected_at_other_points():
     none, cov = np.empty((0, 2)), np.array([0.01, 0.01])
     left = model.leave_one_out(x, f(x), np.zeros(2), cov, none, True, others)
     np.testing.assert_allclose(left.elsewhere, f(others), atol=0.05)
+
+
+def test_a_model_that_expects_no_spread_does_not_know_that_there_is_none():
+    """Equal values far from the law: what it expects there is constant, and nothing is known.
+
+    A standard deviation of zero has no slope by which an error of f could become one of it.
+    """
+    model, _ = surrogate(matern(False))
+    x = np.array([[3.0, 3.0], [3.0, -3.0], [-3.0, 3.0], [-3.0, -3.0], [3.5, 0.0], [0.0, 3.5]])
+    y = np.array([1.0, 1.0, 1.0, 1.0, 1.0, 1.1])
+    draws = np.random.default_rng(0).normal(0, 0.1, (256, 2))
+    left, reference = model.of_risk(x, y, draws, std(), x[:0])
+    unknown = model._posterior(model._region.to_u(x), y).of(Cloud(model._region.to_u(draws)))[1]
+    least = np.sqrt(np.mean(unknown**2))
+    claimed = reference.risk_of(np.mean(left.values) + 2 * left.error)
+    assert claimed > least > 5 * reference.spread
+
+
+def test_the_error_of_a_risk_is_not_below_what_leaving_a_row_out_changes():
+    rng = np.random.default_rng(2)
+    model, _ = surrogate()
+    x, draws = rng.normal(0, 0.5, (25, 2)), rng.normal(0, 0.2, (256, 2))
+    y = f(x) + 5.0 * (x[:, 0] > 0.3)  # rougher than any kernel of the model
+    left, reference = model.of_risk(x, y, draws, cvar(0.9), x[:0])
+    whole = np.mean(reference.values(_expected(model, x, y, draws)))
+    assert left.error >= np.linalg.norm(left.values - left.rest - whole)
+
+
+def _expected(model, x, y, draws):
+    posterior = model._posterior(model._region.to_u(x), y)
+    at = Cloud(model._region.to_u(draws))
+    return posterior.predicted(posterior.kernel.covariance(at, posterior.rows))

@@ -233,7 +233,8 @@ class TestBadInput:
         with pytest.raises(RuntimeError, match="constraints must be named stress"):
             solve(wish=phenes.chance(stress=0.9))
 
-    def test_sometimes_missing_or_named_otherwise_is_a_failed_evaluation(self):
+    def test_sometimes_missing_or_named_otherwise_violates_and_is_said(self):
+        """The value is kept, also on file; the message says what was expected and what came."""
         calls = []
 
         def moody(x):
@@ -244,9 +245,45 @@ class TestBadInput:
             return value, ({"other": 1.0} if len(calls) % 7 == 0 else held)
 
         result = solve(moody, budget=20)
-        assert result.failed == 4 + 2
-        assert any("f returned no constraints" in each for each in result.errors)
-        assert OTHER.format("plane", "other") in result.errors
+        assert result.failed == 0
+        assert np.isfinite(result.evaluations.f).all()
+        assert np.isnan(result.evaluations.constraints["plane"]).sum() == 4 + 2
+        expected = OTHER.format("plane", "none")
+        assert f"6 evaluations count as violating the constraints: {expected}" in result.message
+        assert result.errors == (expected, OTHER.format("plane", "other"))
+        assert expected in str(result)
+
+    @pytest.mark.parametrize("asynchronous", [False, True])
+    def test_a_key_that_is_missing_sometimes(self, asynchronous, tmp_path):
+        """Those that came are kept, that which did not is not known; also after a resume."""
+
+        def moody(x):
+            value, held = bowl(x)
+            both = {**held, "gap": -x[0] - 5}
+            return value, (both if x[1] < 0.1 else held)
+
+        def run(budget):
+            return phenes.minimize(
+                moody,
+                [-0.5, -0.5],
+                0.5,
+                NOISE,
+                budget=budget,
+                constraints=phenes.chance(plane=0.9, gap=0.9),
+                workers=phenes.Workers(asynchronous=asynchronous),
+                checkpoint=tmp_path / "run",
+            )
+
+        run(12)
+        result = run(20)
+        plane, gap = (result.evaluations.constraints[name] for name in ("plane", "gap"))
+        assert np.isfinite(plane).all()
+        assert np.isfinite(result.evaluations.f).all()
+        lacking = int(np.isnan(gap).sum())
+        assert 0 < lacking < 20
+        noun = "1 evaluation counts" if lacking == 1 else f"{lacking} evaluations count"
+        assert f"{noun} as violating the constraints: " in result.message
+        assert OTHER.format("plane, gap", "plane") in result.message
 
     def test_told_without_or_unasked(self):
         opt = phenes.Optimizer(np.zeros(2), 0.5, NOISE, constraints=phenes.chance(0.9))

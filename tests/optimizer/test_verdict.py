@@ -7,7 +7,7 @@ import pytest
 
 from phenes import risk
 from phenes.evidence.estimate import Estimate
-from phenes.optimizer.verdict import MODEL, _thin_tail
+from phenes.optimizer.verdict import MODEL, _thin_tail, _vague
 
 
 def facts(draws, control, unmet, objective=None):
@@ -39,4 +39,23 @@ def test_without_a_model_the_draws_that_are_needed_are_named():
 
 
 def test_risks_of_the_whole_law_need_no_tail():
-    assert _thin_tail(facts(5, MODEL, 0.4, risk.std())) == ""
+    assert _thin_tail(facts(5, MODEL, 0.4, risk.probability_below(1.0))) == ""
+
+
+@pytest.mark.parametrize("each", [risk.std(), risk.mean_plus_std(2)], ids=str)
+def test_a_spread_is_one_of_the_outer_tenth(each):
+    """Nine draws that miss it say less than there is, and claim it with a small error."""
+    assert "needs 30 or more evaluations at x, and there were 9" in _thin_tail(
+        facts(9, "none", 0.0, each)
+    )
+    assert _thin_tail(facts(30, "none", 0.0, each)) == ""
+    assert _thin_tail(facts(9, MODEL, 0.1, each)) == ""
+
+
+@pytest.mark.parametrize(("values", "said"), [((0.0, 1.0, 0.2), True), ((1.0, 1.0, 1.0), False)])
+def test_a_variance_that_may_be_zero_is_not_known(values, said):
+    """Draws that are all equal are what they are: their spread is zero, and its error is known."""
+    known = Estimate(np.zeros(1), 0.5, 0.3, 0.3, 0.0, 3.0, 3, 0, 0.3, control=MODEL, vague=True)
+    seen = SimpleNamespace(f=np.array(values), at=lambda theta: np.ones(3, bool))
+    claim = SimpleNamespace(estimate=known, drawn=known.theta)
+    assert bool(_vague(SimpleNamespace(claim=claim, seen=seen))) == said

@@ -179,3 +179,20 @@ def test_a_parabola_is_tightened_to_the_law_that_its_mean_says():
         assert np.mean(tight.values(f)) == pytest.approx(each.value(f), abs=1e-9)
     assert risk.cvar(0.9).reference(f).tightened(3.0, 5.0) is None
     assert risk.mean_plus_std(0.0).reference(f).tightened(3.0, 3.0) is None
+
+
+@pytest.mark.parametrize("each", [risk.std(), risk.mean_plus_std(2.0)], ids=str)
+@pytest.mark.parametrize("times", [0.0, 0.01, 0.5, 1.0, 3.0, 100.0])
+def test_of_a_spread_the_variance_is_what_is_linear(each, times):
+    """A law that is wider by any factor has the risk that its E g(f) says, g from elsewhere."""
+    f = quantiles(1000)
+    reference = each.reference(f, smooth=False)
+    other = f.mean() + times * (f - f.mean())
+    expected = reference.values(other).mean()
+    # a root of what rounding leaves of a variance of zero
+    assert reference.risk_of(expected) == pytest.approx(each.value(other), abs=1e-6)
+
+
+@pytest.mark.parametrize("each", [risk.mean(), risk.cvar(0.9), risk.quantile(0.9)], ids=str)
+def test_other_risks_are_what_their_linearisation_says(each):
+    assert each.reference(quantiles(100), smooth=False).risk_of(1.5) == 1.5

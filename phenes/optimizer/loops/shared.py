@@ -12,7 +12,7 @@ from phenes.optimizer.optimizer import Optimizer
 ENDED = failed("WorkerLost: the process that waited for this evaluation was ended")
 
 ERROR = "an error"
-OTHER = "ValueError: constraints must be named {}, as before or in chance, got {}"
+OTHER = "constraints must be named {}, as before or in chance, got {}"
 # what f may return in place of a value, and what that suggests
 ADVICE = {
     "None": "is there a return statement?",
@@ -23,26 +23,33 @@ ADVICE = {
 
 
 def tell(opt: Optimizer, rows: list[Row]) -> None:
-    """Tell the optimiser these rows. Those with other constraints than the first have failed."""
-    held = None if opt.wanted is None else _held(opt, rows)
-    theta = [row.theta for row in rows]
-    x, f = [row.x for row in rows], [row.f for row in rows]
+    """Tell the optimiser these rows. What they lack of the constraints is not known: violated."""
+    theta, x = [row.theta for row in rows], [row.x for row in rows]
+    f, held = [row.f for row in rows], None
+    if opt.wanted is not None:
+        held = _held(opt, rows)
+        if held is None:  # no name has come yet: there is no column that could say what they lack
+            f = [np.nan] * len(rows)
     opt.tell_vectors(theta, f, realised=x, constraints=held)
 
 
 def _held(opt: Optimizer, rows: list[Row]) -> dict[str, list[float]] | None:
-    """Columns of constraints by name; None if no row has any."""
+    """Columns of constraints by name; None if no row has any.
+
+    Rows with other names than the first have none that can be trusted to be all.
+    """
     assert opt.wanted is not None
     first = next((row.constraints for row in rows if row.constraints), ())
     names = opt.constraint_names or opt.wanted.names or tuple(name for name, _ in first)
-    for row in rows:
-        given = tuple(name for name, _ in row.constraints)
-        if given and sorted(given) != sorted(names):
-            row.f, row.constraints = np.nan, ()
-            row.error = OTHER.format(", ".join(names), ", ".join(given))
+    known = [dict(row.constraints) for row in rows]
+    for row, given in zip(rows, known, strict=True):
+        row.lacks = bool(np.isfinite(row.f)) and sorted(given) != sorted(names)
+        if row.lacks and names:
+            row.error = OTHER.format(", ".join(names), ", ".join(given) or "none")
+        if not set(given) <= set(names):
+            given.clear()
     if not names:
         return None
-    known = [dict(row.constraints) for row in rows]
     return {name: [each.get(name, np.nan) for each in known] for name in names}
 
 
@@ -54,8 +61,8 @@ def check_first(opt: Optimizer, rows: list[Row]) -> None:
 
 
 def refuse_failures(rows: list[Row]) -> None:
-    """Refuse rows that all failed."""
-    if any(np.isfinite(row.f) for row in rows):
+    """Refuse rows that all failed, or have a value and nothing of what else was expected."""
+    if any(np.isfinite(row.f) and not row.error for row in rows):
         return
     of_all = f"on all of the first {len(rows)} evaluations"
     kinds = {_failure(row) for row in rows}

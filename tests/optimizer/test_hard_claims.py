@@ -1,0 +1,145 @@
+"""Risks, chance constraints and fronts on functions that are skewed, flat, failing or jump.
+
+Each claim is held against fresh draws at its answer: it is covered, or there is no success.
+"""
+
+import numpy as np
+import pytest
+
+import phenes
+from phenes import risk
+
+pytestmark = pytest.mark.tier("runs")
+
+NOISE, DRAWS, BOX = 0.3, 100_000, (-2, 2)
+OFF = 3.0  # standard errors beyond which a success is wrong
+BATCHES = 20  # of the draws, whose scatter is the error of what they say
+
+
+def squares(x):
+    return np.sum(x**2, axis=1)
+
+
+def basins(x):
+    """Nearly constant in a corner, where the law of f is so skewed that rare x make its spread."""
+    return 2 - 1.5 * np.exp(-squares(x - 0.8) / 0.08) - 1.2 * np.exp(-squares(x + 0.6) / 1.2)
+
+
+def corner(x):
+    """Lognormal, with a spread that is least in a corner."""
+    return np.exp(1.2 * x[:, 0]) * (1 + x[:, 1] ** 2)
+
+
+def step(x):
+    return 1.0 * (x[:, 0] > 0.3)
+
+
+def disc(x):
+    """Zero in a disc, rising outside."""
+    return np.maximum(np.linalg.norm(x - 0.4, axis=1) - 0.6, 0.0)
+
+
+def failing(x):
+    return np.where(x[:, 0] > 0.5, np.nan, squares(x - 0.6))
+
+
+def anywhere(x):
+    """Fails in a sixth of all places, without a pattern that could be learnt."""
+    return np.where(np.abs(np.sin(37 * x[:, 0] + 11 * x[:, 1])) > 0.97, np.nan, squares(x - 0.3))
+
+
+def poles(x):
+    """A pole beside every theta: the variance is infinite."""
+    return (x[:, 0] - 0.3) ** 2 + 0.3 * np.abs(np.sin(4 * x[:, 0])) ** -0.6
+
+
+def start(seed):
+    return np.random.default_rng([seed, 77, 10]).uniform(-1.5, 1.5, 2)
+
+
+def solve(f, seed, **options):
+    return phenes.minimize(
+        f, start(seed), 1.0, NOISE, bounds=BOX, budget=30, seed=seed, vectorized=True, **options
+    )
+
+
+def fresh(f, theta, each):
+    """The risk of what does not fail at theta, as users see it, and the error of so many draws."""
+    x = theta + NOISE * np.random.default_rng(9).standard_normal((DRAWS, len(theta)))
+    values = f(x)
+    values = values[np.isfinite(values)]
+    shift, slope = each.shown(1.0)
+    parts = [each.value(part) for part in np.array_split(values, BATCHES)]
+    return shift + slope * each.value(values), float(np.std(parts)) / np.sqrt(BATCHES)
+
+
+CASES = [
+    (basins, risk.std()),
+    (corner, risk.mean_plus_std(3)),
+    (step, risk.std()),
+    (step, risk.quantile(0.9)),
+    (disc, risk.probability_below(0.1)),
+    (disc, risk.cvar(0.9)),
+    (failing, risk.mean_plus_std(2)),
+    (anywhere, risk.quantile(0.9)),
+    (poles, risk.std()),
+]
+
+
+@pytest.mark.parametrize(
+    ("f", "each"), CASES, ids=[f"{f.__name__}-{each.name}" for f, each in CASES]
+)
+def test_a_success_is_covered(f, each):
+    result = solve(f, 0, objective=each)
+    true, error = fresh(f, result.x, each)
+    off = abs(result.fun - true) - OFF * error
+    assert not result.success or off <= OFF * result.fun_se + 1e-6, (result.fun, true)
+    low, high = each.ends
+    assert low <= result.interval[0] <= result.interval[1] <= high
+
+
+def test_a_limit_that_only_says_pass_or_fail():
+    """At a plane: the share that holds is what was asked for, though no margin is seen."""
+
+    def f(x):
+        return x @ np.array([1.0, -0.5]), {"g": np.where(x[:, 0] < -0.2, 1.0, -1.0)}
+
+    result = solve(f, 0, constraints=phenes.chance(0.9))
+    holds = np.random.default_rng(9).normal(result.x[0], NOISE, DRAWS) >= -0.2
+    assert not result.success or holds.mean() >= 0.9
+    assert result.constraints.all.lower <= holds.mean()
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_what_fails_anywhere_meets_no_limit_that_asks_for_more(seed):
+    """A sixth fails at every theta: 0.9 cannot be met, though a few draws may show none."""
+    wish = phenes.chance(0.9)
+    result = solve(lambda x: (anywhere(x), {"g": x[:, 0] + x[:, 1] - 0.5}), seed, constraints=wish)
+    assert not result.success
+
+
+def test_a_flat_function_with_a_limit():
+    """All values are equal: nothing is known of better ones, but the limit is met."""
+
+    def f(x):
+        return np.ones(len(x)), {"g": x[:, 0] + 0.8}
+
+    result = solve(f, 0, constraints=phenes.chance(0.9))
+    assert not result.success
+    assert "all values were equal (1)" in result.message
+    realised = np.random.default_rng(9).normal(result.x[0], NOISE, DRAWS)
+    assert np.mean(realised <= -0.8) >= 0.9
+
+
+@pytest.mark.parametrize("f", [corner, disc], ids=lambda f: f.__name__)
+def test_designs_of_a_front_against_fresh_draws(f):
+    """Of intervals of 95 %, nine in ten or more hold."""
+    front = phenes.front(
+        lambda x: float(f(x[None])[0]), start(0), 1.0, NOISE, bounds=BOX, budget=60, seed=0
+    )
+    held = []
+    for theta, intervals in zip(front.thetas, front.intervals, strict=True):
+        for each, (low, high) in zip((risk.mean(), risk.std()), intervals, strict=True):
+            true, error = fresh(f, np.asarray(theta), each)
+            held.append(low - OFF * error - 1e-6 <= true <= high + OFF * error + 1e-6)
+    assert np.mean(held) >= 0.9
