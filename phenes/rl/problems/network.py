@@ -198,7 +198,7 @@ class GenerationStep(NamedTuple):
         s, policy = self.settings, carry.policy
         if s.action_noise is None and isinstance(policy.head, GaussianHead):
             policy = policy.with_head(policy.head.with_std(jnp.exp(carry.state.q.log_std)))
-        return Trajectories(policy, self.env, s.mirrored, s.deterministic)
+        return Trajectories(policy, self.env, s.mirrored, s.deterministic, s.alike)
 
     def strategy(self, p: Trajectories | None, estimator: ByTrajectory | None = None) -> Strategy:
         """The strategy of Algorithm 2, for this p."""

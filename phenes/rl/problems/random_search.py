@@ -6,14 +6,10 @@ is the standard deviation of the 2b returns. V2 brings observations to a common 
 with b below the number of directions it is V1-t or V2-t.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
-import jax
-import jax.numpy as jnp
-from jaxtyping import Array, Float
-
 from phenes import _validate
+from phenes.rl.problems.directions import TopDirections
 from phenes.rl.problems.settings import Settings
 from phenes.rl.rollouts.spaces import Spaces
 from phenes.rl.trajectories import Genotype
@@ -60,37 +56,6 @@ PUBLISHED = {
     "MountainCarContinuous": Search(16, 16, 0.02, 0.05),  # of the zoo alone
 }
 ELSEWHERE = Search(8, 8, 0.02, 0.05)  # defaults of sb3-contrib
-
-
-@dataclass(frozen=True)
-class TopDirections:
-    """Weights of the returns of N mirrored pairs (i, i + N): those of the best b count.
-
-    w_i = 2N / b f_i / sigma_R for the pairs with the largest max(f_i, f_{i+N}), 0 for others, so
-    that the mean of w_i delta_i is the step of the paper divided by alpha.
-
-    Parameters
-    ----------
-    top : int
-        b.
-    """
-
-    top: int
-
-    def __call__(self, f: Float[Array, " n"]) -> Float[Array, " n"]:
-        pairs = f.size // 2
-        b = min(self.top, pairs)
-        finite = jnp.isfinite(f)
-        lowest = jnp.min(jnp.where(finite, f, jnp.inf))
-        f = jnp.where(finite, f, jnp.where(jnp.isfinite(lowest), lowest, 0.0))
-        each = f.reshape(2, pairs)
-        best = jax.lax.top_k(jnp.max(each, axis=0), b)[1]
-        chosen = each[:, best]
-        # a weight common to both of a pair cancels: without it large returns lose no digits
-        centred = chosen - jnp.mean(chosen)
-        spread = jnp.std(chosen)
-        scaled = centred / jnp.where(spread > 0, spread, 1.0)
-        return jnp.zeros_like(each).at[:, best].set(scaled * (2 * pairs / b)).reshape(-1)
 
 
 def published(name: str) -> Search:

@@ -40,12 +40,15 @@ class Trajectories(eqx.Module):
         Individuals i and i + N/2 (a mirrored pair) start from the same state.
     deterministic : bool
         Individuals take their best action.
+    alike : bool
+        All individuals of a population start from the same state.
     """
 
     policy: Policy
     env: "Rollouts | None" = eqx.field(static=True, default=None)
     paired: bool = eqx.field(static=True, default=False)
     deterministic: bool = eqx.field(static=True, default=False)
+    alike: bool = eqx.field(static=True, default=False)
 
     def sample(self, key: PRNGKeyArray, theta: Float[Array, " d"]) -> Trajectory:
         return jax.tree.map(lambda leaf: leaf[0], self.sample_all(key, theta[None]))
@@ -77,7 +80,8 @@ class Trajectories(eqx.Module):
         """
         assert self.env is not None  # only the law of given trajectories does without one
         for_actions, for_start = jax.random.split(key)
-        starts = individual_keys(for_start, own % (n // 2) if self.paired else own)
+        state = 0 * own if self.alike else own % (n // 2) if self.paired else own
+        starts = individual_keys(for_start, state)
         keys = individual_keys(for_actions, own)
         return self.env.play(
             self.policy, theta, keys, initial_keys=starts, deterministic=self.deterministic

@@ -182,3 +182,16 @@ def test_mirrored_pairs_start_from_the_same_state():
     x = Trajectories(policy, env, paired=True).sample_all(jax.random.key(1), jnp.stack([theta] * 6))
     np.testing.assert_array_equal(x.obs[:3, 0], x.obs[3:, 0])
     assert len(np.unique(np.asarray(x.obs[:3, 0, 0]))) == 3
+
+
+def test_all_of_a_population_may_start_from_the_same_state():
+    """In every generation from another one; the actions of individuals stay their own."""
+    env = rollouts.load("CartPole-v1", **SHORT)
+    policy, theta = policies.policy(jax.random.key(0), env.spaces, (8,))
+    law, same = Trajectories(policy, env, paired=True, alike=True), jnp.stack([theta] * 6)
+    x, y = (law.sample_all(jax.random.key(k), same) for k in (1, 2))
+    np.testing.assert_array_equal(x.obs[:, 0], jnp.broadcast_to(x.obs[0, 0], x.obs[:, 0].shape))
+    assert np.all(np.asarray(x.obs[0, 0] != y.obs[0, 0]))
+    assert len(np.unique(np.asarray(x.obs[:, 5, 1]))) > 1
+    some = law.sample_some(jax.random.key(1), same[:2], jnp.asarray([1, 4]), 6)
+    np.testing.assert_array_equal(some.obs, x.obs[jnp.asarray([1, 4])])

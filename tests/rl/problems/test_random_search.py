@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from phenes.rl import rollouts, training
+from phenes.rl.problems.directions import TopDirections
 from phenes.rl.problems.network import GenerationStep
-from phenes.rl.problems.random_search import PUBLISHED, TopDirections, published
+from phenes.rl.problems.random_search import PUBLISHED, published
 from phenes.rl.problems.starts import begin
 from phenes.rl.training import Search, random_search, random_search_v1
 from tests.rl.training.small import as_optax_needs_it  # noqa: F401
@@ -26,6 +27,18 @@ def test_the_step_by_hand():
     w = np.asarray(TopDirections(2)(f))
     np.testing.assert_allclose(np.mean(w[:, None] * np.concatenate([delta, -delta]), 0), by_hand)
     assert w[1] == w[4] == 0
+
+
+@pytest.mark.parametrize(("pairs", "top"), [(1, 1), (2, 1), (4, 2), (5, 3)])
+def test_half_of_the_directions_count_unless_given(pairs, top):
+    f = jax.random.normal(jax.random.key(pairs), (2 * pairs,))
+    np.testing.assert_array_equal(TopDirections()(f), TopDirections(top)(f))
+
+
+def test_two_bad_episodes_do_not_lead_back():
+    """The pair that returned (-900, -100) is left out; ranks of all would follow it."""
+    f = jnp.asarray([1.0, -900.0, 3.0, -100.0])
+    np.testing.assert_allclose(TopDirections()(f), [-4.0, 0.0, 4.0, 0.0], atol=1e-5)
 
 
 @pytest.mark.parametrize("f", [[2.0, 2.0], [np.nan, np.nan]])
