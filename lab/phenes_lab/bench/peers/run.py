@@ -45,13 +45,13 @@ def run(
             for name in settings.peers
         }
         driver.say_other_commits(runs)
-        before = {name: record.keys() for name, record in runs.items()}
+        signed = progress
+        for record in runs.values():
+            signed = driver.Signature(record, "peers", processes).after(signed)
         tasks = {part.key: part for part in settings.parts}
         slots = {p.key: driver.Slot(runs[p.peer], p.problem.key) for p in settings.parts}
-        failed = driver.fill(PEERS, settings, tasks, slots, progress, processes)
+        failed = driver.fill(PEERS, settings, tasks, slots, signed, processes)
         for name, record in runs.items():
-            if new := len(record.keys() - before[name]):
-                driver.sign(record, "peers", new, processes)
             record.finish("failed" if any(key.endswith(f"/{name}") for key in failed) else "done")
         driver.refuse(failed, path)
         measure(settings, store, processes)
