@@ -57,6 +57,58 @@ def test_verdicts():
     assert ours.verdict == report.PARTLY
 
 
+@pytest.mark.parametrize(
+    ("there", "verdict"),
+    [(9, report.HOLDS), (8, report.PARTLY), (5, report.PARTLY), (4, report.FAILS)],
+)
+def test_the_default_gets_there_with_nine_seeds_of_ten(there, verdict):
+    first = [10] * there + [math.inf] * (10 - there)
+    (ours,) = judged(default=(first, [1] * 10)).values()
+    assert ours.verdict == verdict
+
+
+def test_the_default_gets_there_within_the_episodes_that_are_asked():
+    """20 in a generation, 400 in all, by the median."""
+    for middle, verdict in ((20, report.HOLDS), (21, report.PARTLY)):
+        (ours,) = judged(default=([1, middle, 99], [1, 2, 3])).values()
+        assert ours.verdict == verdict
+
+
+def test_where_runs_stop_at_the_target_it_must_be_proved():
+    settings = PendulumSettings(seeds=3)
+    for proved, verdict in ((3, report.HOLDS), (2, report.PARTLY), (1, report.FAILS)):
+        runs = made([10, 12, 14], [1, 2, 3])
+        runs = [one._replace(proved=k < proved) for k, one in enumerate(runs)]
+        there = results.ControlResults(settings, "0", "done", [], "pendulum", {"default": runs})
+        (ours,) = claims.claims(there)
+        assert ours.verdict == verdict
+
+
+def test_fewer_generations_must_be_clear():
+    """Medians of 50 and 49: by Welch's test only where the spread is small."""
+    es = [40, 50, 60]
+    for paes, verdict in (
+        ([39, 49, 59], report.PARTLY),
+        ([10, 11, 12], report.HOLDS),
+        ([41, 51, 61], report.FAILS),
+    ):
+        (faster,) = judged(ES_paper=(es, [1, 2, 3]), PAES_paper=(paes, [1, 2, 3])).values()
+        assert faster.verdict == verdict
+
+
+def test_a_higher_return_at_the_end_must_be_clear():
+    never = [math.inf] * 3
+    for ends, verdict in (([2, 3, 4], report.FAILS), ([8, 9, 10], report.PARTLY)):
+        (faster,) = judged(ES_paper=(never, [1, 2, 3]), PAES_paper=(never, ends)).values()
+        assert faster.verdict == verdict
+
+
+def test_fewer_episodes_are_fewer():
+    for other, verdict in ((13, report.HOLDS), (12, report.FAILS)):
+        _, beside = judged(ES=([other] * 3, [1, 2, 3]), default=([12, 12, 12], [1, 2, 3])).values()
+        assert beside.verdict == verdict
+
+
 def test_two_seeds_test_nothing():
     pairs = {"ES_paper": ([90, 95], [1, 2]), "PAES_paper": ([10, 12], [1, 2])}
     found = judged(**pairs, ES=([90, 95], [1, 2]), default=([10, 12], [1, 2]))
@@ -88,6 +140,16 @@ def test_time_is_counted_without_compilation():
 def test_a_run_that_loses_what_it_had_is_seen():
     settings = SwimmerSettings(target=0.5, seeds=3)
     _, kept = judged(settings, default=([6, 6, 6], [1, 2, 3])).values()
+    assert kept.verdict == report.HOLDS
+    # looks of 4/9 are no collapse, those of 3/9 are; so with one seed of two, and of three
+    for low, verdict in (
+        ([5, 5, 5], report.FAILS),
+        ([5, 6, 6], report.PARTLY),
+        ([6, 5, 5], report.FAILS),
+    ):
+        _, kept = judged(settings, default=(low, [1, 2, 3])).values()
+        assert kept.verdict == verdict
+    _, kept = judged(SwimmerSettings(target=0.49, seeds=3), default=([5, 5, 5], [1, 2, 3])).values()
     assert kept.verdict == report.HOLDS
     # looks of 0.1 and 0.2 after the first at the target
     _, kept = judged(settings, default=([2, 3, 6], [1, 2, 3])).values()
