@@ -2,12 +2,14 @@
 there: arrays, summary.json, or tables of a report where there is nothing else. The README's table
 has no figure that the page has not.
 
-What is not checked here has no file in results/: the speed since commit 7363beb, MountainCar
-(docs/rl.md), and the table of `phenes demo`.
+What is not checked here has no file in results/: the speed since commit 7363beb, and the table of
+`phenes demo`.
 """
 
 import json
+import math
 import re
+import statistics
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +17,7 @@ import pytest
 from phenes_lab import driver
 from phenes_lab.bench.constraints import CONSTRAINTS
 from phenes_lab.bench.risk import RISK
+from phenes_lab.check import NAMED
 from phenes_lab.reproduce import PACKAGES, experiment
 
 from phenes.store import Store
@@ -76,18 +79,50 @@ def all_same(printed, values) -> None:
         same(one, value)
 
 
-def test_the_readme_says_nothing_that_the_page_does_not():
-    lines = [line for line in SHORT.splitlines() if line.startswith("| [")]
-    assert len(lines) >= 7
-    sections = {
+def sections() -> dict[str, str]:
+    """Of the page, by anchor."""
+    return {
         re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-"): text
         for title, text in re.findall(r"^## (.*)\n((?:(?!## ).*\n)*)", PAGE, flags=re.MULTILINE)
     }
+
+
+def test_the_readme_says_nothing_that_the_page_does_not():
+    lines = [line for line in SHORT.splitlines() if line.startswith("| [")]
+    assert len(lines) >= 7
     for line in lines:
         (anchor,) = re.findall(r"docs/measured\.md#([\w-]+)", line)
         given = set(numbers(line.replace(anchor, "")))
-        missing = given - set(numbers(sections[anchor]))
+        missing = given - set(numbers(sections()[anchor]))
         assert not missing, f"{anchor}: {sorted(missing)}"
+
+
+# what each section of the page, and so each row of the README, rests on
+BEHIND = {
+    "beside-what-people-use-today": ("peers", "peers-d40", "peers-tuning", "peers-noise0"),
+    "can-the-answer-be-trusted": ("trust",),
+    "beside-what-engineers-have": ("engineering",),
+    "chance-constraints": ("constraints",),
+    "in-contexts": ("contexts",),
+    "reinforcement-learning": ("cartpole", "pendulum", "swimmer", "untuned"),
+    "the-paper": ("bbob", "frozenlake"),
+}
+
+
+def without_arrays(anchor):
+    """Commits that the reports of a section name, where they have no arrays to compute again."""
+    bare = [name for name in BEHIND[anchor] if not list((RESULTS / name).glob("*.db"))]
+    return {match[1] for name in bare if (match := NAMED.search(report(name)))}
+
+
+def test_what_has_no_arrays_says_its_commit():
+    assert set(sections()) == set(BEHIND)
+    for anchor, text in sections().items():
+        assert all(commit in text for commit in without_arrays(anchor)), anchor
+    for line in (line for line in SHORT.splitlines() if line.startswith("| [")):
+        (anchor,) = re.findall(r"docs/measured\.md#([\w-]+)", line)
+        named = set(re.findall(r"\(commit (\w+)\)", line))
+        assert named == without_arrays(anchor), line
 
 
 # beside what people use today
@@ -251,26 +286,85 @@ def test_cartpole_and_pendulum():
     )
 
 
+def learnt(environment, method, target):
+    """Episodes to a return by seed, infinite where it was not reached."""
+    stored = summary("untuned")["environments"][environment][method]["episodes_to"]
+    return [math.inf if episodes is None else episodes for episodes in stored[target]]
+
+
+def untuned():
+    """Environment, target, and what is printed of the default and of random search."""
+    table = MEASURED.partition("augmented random search")[2]
+    lines = list(rows(table, r"[\w]+-v\d \(.*"))
+    assert len(lines) == len(summary("untuned")["environments"])
+    return [(name.split()[0], target, *ours) for name, target, *ours in lines]
+
+
 def test_beside_random_search():
-    stored = list(rows(report("untuned"), r"[\w]+-v\d"))
-    lines = list(rows(MEASURED.partition("augmented random search")[2], r"[\w]+-v\d \(.*"))
-    assert len(lines) == len({cells[0] for cells in stored})
-    for name, target, *ours in lines:
+    for name, target, *ours in untuned():
         for method, printed in zip(("default", "ARS"), ours, strict=True):
-            (found,) = [
-                cells
-                for cells in stored
-                if cells[0] == name.split()[0] and cells[2:4] == [target, method]
-            ]
-            assert printed.split()[0] == found[4], (name, method)
-            never = re.findall(r"\((\d of \d) seeds never\)", printed)
-            assert never in ([found[7]], []), (name, method)
+            each = learnt(name, method, target)
+            middle = statistics.median(each)
+            assert printed.split()[0] == (f"{middle:g}" if middle < math.inf else "never"), name
+            failed, of = each.count(math.inf), len(each)
+            said_failed = re.findall(r"\((\d) of (\d) seeds never\)", printed)
+            assert said_failed == ([(str(failed), str(of))] if failed else []), (name, method)
+
+
+def test_beside_random_search_in_words():
+    words = {"Four": 4, "Six": 6, "eight": 8}
+    medians = {
+        name: [statistics.median(learnt(name, method, target)) for method in ("default", "ARS")]
+        for name, target, *_ in untuned()
+    }
+    won, of, lost, neither = said_words(
+        r"(\w+) of (\w+) by the median, (\S+) lost, (\S+) reached by neither"
+    )
+    assert words[of] == len(medians)
+    assert words[won] == sum(ours < theirs for ours, theirs in medians.values())
+    assert [name for name, (ours, theirs) in medians.items() if ours > theirs] == [lost]
+    assert [n for n, (ours, theirs) in medians.items() if ours == theirs == math.inf] == [neither]
+    fail = {
+        name: sum(
+            ours == math.inf > theirs
+            for ours, theirs in zip(
+                learnt(name, "default", target), learnt(name, "ARS", target), strict=True
+            )
+        )
+        for name, target, *_ in untuned()
+    }
+    count, each = said_words(r"(\w+) runs fail where random search .* does not: (.*?v\d)\. ")
+    assert words[count] == sum(fail.values())
+    named = re.findall(r"(one|two) of (\S+-v\d)", each)
+    numbers_of = {"one": 1, "two": 2}
+    assert {name: numbers_of[n] for n, name in named} == {n: k for n, k in fail.items() if k}
+
+
+def said_words(pattern: str) -> tuple[str, ...]:
+    """The groups of a sentence of the page, in words."""
+    (found,) = re.findall(pattern, MEASURED)
+    return found
+
+
+def test_mountain_car():
+    solved, of, within = said(r"reward comes late, is solved by # of # seeds within # episodes")
+    each = learnt("MountainCarContinuous-v0", "default", "90")
+    assert (int(solved), int(of)) == (sum(map(math.isfinite, each)), len(each))
+    same(within, max(each))
 
 
 def test_bbob():
     score = summary("bbob")["scores"]["PAES against ES"]
     given = said(r"on # of # BBOB functions in 40 dimensions, on # of them")
     all_same(given, [score["wins"], score["n"], len(score["clear_wins"])])
+    assert score["clear_losses"] == [6]
+    f6 = summary("bbob")["functions"]["f06"]["methods"]
+    es, paes = (f6[method]["F_mean"] for method in ("ES", "PAES"))
+    share, *given = said(
+        r"f6 is lost as clearly, with # % more left of the gap \(# ± # against # ± #, # seeds\)"
+    )
+    same(share, 100 * (paes[0] / es[0] - 1))
+    all_same(given, [*paes, *es, summary("bbob")["settings"]["seeds"]])
 
 
 def test_frozenlake():
