@@ -129,6 +129,14 @@ class TestEndToEnd:
         ):
             assert expected in text
         assert "nan" not in text
+        # what x is worth, in the score, of every function and among the others
+        heads = [line for line in text.splitlines() if line.startswith("| function |")]
+        assert len(heads) == 2
+        assert all("| over phenes-theta |" in head for head in heads)
+        told = [line.split(" | ")[3] for line in text.splitlines() if line.startswith("| f6 ")]
+        assert len(told) == 2
+        assert all(float(value) > 0 for value in told)
+        assert sum(line.startswith("| phenes-theta | ") for line in text.splitlines()) == 4
         assert (out / "peers-profile.png").read_bytes()[:4] == b"\x89PNG"
         assert (out / "report.html").exists()
         with Store(tiny[0]) as store:
