@@ -190,7 +190,9 @@ class Signature:
         parts = len(self.record.keys() - self.before - {self.key})
         if parts > self.parts:
             self.parts = parts
-            arrays = {"parts": parts, **self.made}
+            # how busy the machine was is known at the end
+            machine = json.dumps(provenance.machine())
+            arrays = {"parts": parts, **self.made, "machine": machine}
             self.record.write({self.key: arrays}, time.perf_counter() - self.started)
 
     def after(self, progress: Progress) -> Progress:
