@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from phenes_lab import report
 from phenes_lab.reproduce.control import claims, results
+from phenes_lab.reproduce.control.report import report as report_of
 from phenes_lab.reproduce.control.settings import (
     METHODS,
     CartpoleSettings,
@@ -154,6 +155,20 @@ def test_a_run_that_loses_what_it_had_is_seen():
     # looks of 0.1 and 0.2 after the first at the target
     _, kept = judged(settings, default=([2, 3, 6], [1, 2, 3])).values()
     assert kept.verdict == report.FAILS
+
+
+def test_a_report_says_how_much_of_the_paper_was_run(tmp_path):
+    """A length that is not the paper's, and one that is; nothing where the paper has none."""
+    for settings, words in (
+        (SwimmerSettings(generations=15), "at most 15 of the 5000 generations of the paper"),
+        (PendulumSettings(generations=3000), "at most all 3000 generations of the paper"),
+        (CartpoleSettings(), None),
+    ):
+        there = {"ES-paper": made([math.inf] * 3, [1, 2, 3])}
+        found = results.ControlResults(settings, "0", "done", [], "made-up", there)
+        text = report_of(found, tmp_path)[0].read_text()
+        assert "generations of the paper" not in text if words is None else words in text
+        assert ("ES-paper with 3 seeds." in text) == (words is not None)
 
 
 def test_settings():

@@ -10,13 +10,15 @@ from phenes_lab.reproduce.control.claims import claims, count
 from phenes_lab.reproduce.control.results import ControlResults
 from phenes_lab.reproduce.control.settings import METHODS, ControlSettings
 
+PAPER = {"Pendulum-v1": 3000, "Swimmer-v5": 5000}  # generations, where the paper says how many
+
 
 def report(results: ControlResults, out: Path) -> tuple[Path, Path]:
     s, stem = results.settings, results.name
     document = Document(f"{s.environment}: ES and PAES with policies in networks")
     document.text(
         f"phenes {results.version}. {_what_counts(s)} Seeds are not those with which the defaults"
-        " were chosen."
+        f" were chosen.{_length(results)}"
     )
     document.claims(claims(results))
     document.heading("Learning")
@@ -48,6 +50,20 @@ def _what_counts(s: ControlSettings) -> str:
     return (
         f"The target is a return of {s.target:g} of {who}."
         f" {'Runs do not stop there.' if s.keep_on else end}"
+    )
+
+
+def _length(results: ControlResults) -> str:
+    """How much of the paper's runs was run again."""
+    s, papers = results.settings, [name for name in results.runs if METHODS[name].papers]
+    if s.environment not in PAPER or not papers:
+        return ""
+    full = PAPER[s.environment]
+    share = "all" if s.generations == full else f"{s.generations} of the"
+    seeds = ", ".join(f"{name} with {len(results.runs[name])} seeds" for name in papers)
+    return (
+        f" The paper's methods play at most {share} {full} generations of the paper, over which"
+        f" sigma falls: {seeds}."
     )
 
 
