@@ -138,6 +138,19 @@ def test_time_is_counted_without_compilation():
     np.testing.assert_allclose(clean, 0.2 * np.arange(1, 21))
 
 
+def test_the_last_tenth_is_of_the_policy_then_and_not_of_the_one_that_is_kept():
+    """Looks every 5 of 40 generations; those after 36 count, else the last."""
+    at, looks = np.arange(5, 41, 5), np.array([1.0, 9.0, 8.0, 7.0, 6.0, 5.0, 4.0, 3.0])
+    one = results.One(np.zeros(40), at, looks, looks, looks, 8, 9.0, math.inf)
+    assert one.lately == 3.0
+    assert one._replace(at=at - 4, population=np.zeros(100)).lately == 3.0
+    often = one._replace(at=np.arange(33, 41))  # 37 to 40
+    assert often.lately == pytest.approx(4.5)
+    never = [math.inf] * 3
+    (faster,) = judged(ES_paper=(never, [1, 2, 3]), PAES_paper=(never, [8, 9, 10])).values()
+    assert "in the last tenth of the generations: 1" in faster.measured
+
+
 def test_a_run_that_loses_what_it_had_is_seen():
     settings = SwimmerSettings(target=0.5, seeds=3)
     _, kept = judged(settings, default=([6, 6, 6], [1, 2, 3])).values()

@@ -18,7 +18,7 @@ class One(NamedTuple):
     generations `at`. seconds: since the start, without compilation.
 
     first: the first generation at the target, infinite if never. value: of the mean policy that was
-    kept, on 100 fresh episodes.
+    kept, the last or an earlier one that looked better, on 100 fresh episodes.
     """
 
     population: np.ndarray
@@ -36,6 +36,14 @@ class One(NamedTuple):
     def episodes(self) -> float:
         """To the target."""
         return self.first * self.popsize
+
+    @property
+    def lately(self) -> float:
+        """Of the mean policy in the last tenth of the generations, kept or not: the mean of its
+        looks, or the last of them.
+        """
+        late = self.mean_policy[self.at > 0.9 * self.population.size]
+        return float(np.mean(late if late.size else self.mean_policy[-1:]))
 
     @property
     def clock(self) -> float:
@@ -67,6 +75,9 @@ class ControlResults(driver.Loaded):
 
     def values(self, method: str) -> np.ndarray:
         return np.array([one.value for one in self.runs[method]])
+
+    def lately(self, method: str) -> np.ndarray:
+        return np.array([one.lately for one in self.runs[method]])
 
     def episodes(self, method: str) -> float:
         """To the target, the median over seeds."""
