@@ -83,6 +83,7 @@ def test_where_runs_stop_at_the_target_it_must_be_proved():
         there = results.ControlResults(settings, "0", "done", [], "pendulum", {"default": runs})
         (ours,) = claims.claims(there)
         assert ours.verdict == verdict
+        assert f"3 of 3 seeds in at most 400 generations, {proved} proved on" in ours.measured
 
 
 def test_fewer_generations_must_be_clear():

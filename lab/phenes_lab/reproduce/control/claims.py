@@ -40,6 +40,8 @@ def times(results: ControlResults, method: str) -> str:
         f"{results.reached(method)} of {len(results.runs[method])} seeds in at most"
         f" {results.settings.length(method)} generations"
     )
+    if results.stops:
+        of += f", {results.solved(method)} proved on 100 episodes"
     return f"{end} (median; {of})"
 
 

@@ -71,6 +71,7 @@ def _table(document: Document, results: ControlResults) -> None:
     rows = []
     for method, runs in results.runs.items():
         of = f"{results.reached(method)} of {len(runs)}"
+        of += f" ({results.solved(method)} proved)" if results.stops else ""
         first, episodes, clock = (
             float(np.median([getattr(one, what) for one in runs]))
             for what in ("first", "episodes", "clock")
