@@ -18,6 +18,7 @@ from phenes_lab import driver
 from phenes_lab.bench.constraints import CONSTRAINTS
 from phenes_lab.bench.risk import RISK
 from phenes_lab.check import NAMED
+from phenes_lab.report import mean_se
 from phenes_lab.reproduce import PACKAGES, experiment
 
 from phenes.store import Store
@@ -302,7 +303,7 @@ def test_the_table_of_the_page_on_contexts():
         all_same([middle, *numbers(spread)], accuracy(method))
 
 
-def test_cartpole_and_pendulum():
+def test_cartpole():
     methods = summary("cartpole")["methods"]
     given = said(
         r"after # episodes and # s \(median of # seeds, without compilation\), evosax's Open_ES,"
@@ -315,10 +316,28 @@ def test_cartpole_and_pendulum():
     stored = [ours["episodes"], ours["seconds"], ours["seeds"], rival["episodes"], rival["seconds"]]
     quickest = min(method["seconds"] or math.inf for method in rivals)
     all_same(given, [*stored, quickest])
-    default = summary("pendulum")["methods"]["default"]
-    all_same(
-        said(r"Pendulum-v1 is solved with # of # seeds"), [default["solved"], default["seeds"]]
-    )
+
+
+def test_pendulum():
+    methods = summary("pendulum")["methods"]
+    ours, es, paes = (methods[name] for name in ("default", "ES-paper", "PAES-paper"))
+    generations = said(r"Pendulum-v1 is solved with # of # seeds, after # generations of 100")
+    all_same(generations, [ours["solved"], ours["seeds"], ours["median_first"]])
+    page = (ROOT / "docs" / "reproduction.md").read_text(encoding="utf-8")
+    (text,) = re.findall(r"^- \[Pendulum-v1\].*\n(?:  .*\n)*", page, flags=re.MULTILINE)
+    touched, of, *first = re.findall(
+        r"-200 with (\d) of (\d) seeds, after (\d+) and (\d+) generations", text
+    )[0]
+    assert [int(n) for n in first] == sorted(n for n in paes["first"] if n is not None)
+    assert (int(touched), int(of)) == (paes["reached"], paes["seeds"])
+    assert paes["solved"] == es["reached"] == 0
+    assert set(paes["generations"]) == set(es["generations"]) == {3000}
+    for method, words in ((paes, "its mean policy returns"), (es, "that of ES")):
+        (mean, se) = re.findall(rf"{words} (-\d+) ± (\d+)", text)[0]
+        all_same([mean, se], mean_se(method["lately"]))
+    (claim,) = [c for c in summary("pendulum")["claims"] if c["claim"].startswith("Section 6.3")]
+    assert claim["verdict"] == "partly"
+    assert f"p = {re.findall(r'p = ([0-9.]+)', text)[0]}" in claim["measured"]
 
 
 def learnt(environment, method, target):
