@@ -160,14 +160,14 @@ def run_each(
         for name in names
     }
     say_other_commits(runs)
-    before = {name: record.keys() for name, record in runs.items()}
+    signed = progress
+    for record in runs.values():
+        signed = Signature(record, experiment.name, processes).after(signed)
     tasks = dict(zip(where, settings.parts, strict=True))
     slots = {key: Slot(runs[name], own) for key, (name, own) in where.items()}
-    failed = fill(experiment, settings, tasks, slots, progress, processes)
+    failed = fill(experiment, settings, tasks, slots, signed, processes)
     broken = {where[key][0] for key in failed}
     for name, record in runs.items():
-        if new := len(record.keys() - before[name]):
-            sign(record, experiment.name, new, processes)
         record.finish("failed" if name in broken else "done")
     refuse(failed, store.path)
 
@@ -208,26 +208,43 @@ def collect(
     processes: int | None = None,
 ) -> dict[str, str]:
     """Compute the parts that `record` lacks. What failed, by key, with its traceback."""
-    tasks, before = experiment.module("compute").tasks(settings), record.keys()
+    tasks = experiment.module("compute").tasks(settings)
     slots = {key: Slot(record, key) for key in tasks}
-    started, failed = time.perf_counter(), {}
-    try:
-        failed = fill(experiment, settings, tasks, slots, progress, processes)
-    finally:  # what a session that is stopped has made is signed as well
-        made = ({*record.keys(), *failed} - before) & set(tasks)
-        if made:
-            sign(record, experiment.name, len(made), processes, time.perf_counter() - started)
+    signed = Signature(record, experiment.name, processes).after(progress)
+    failed = fill(experiment, settings, tasks, slots, signed, processes)
     record.finish("failed" if failed else "done")
     return failed
 
 
-def sign(
-    record: Run, name: str, parts: int, processes: int | None = None, seconds: float = 0.0
-) -> None:
-    """Store that a session was, and with what. name: of the result."""
-    number = 1 + sum(key.startswith(SESSION) for key in record)
-    arrays = {"parts": parts, "processes": _count(processes), **provenance.made(name)}
-    record.add(f"{SESSION}{number}", arrays, seconds)
+class Signature:
+    """Stores that a session is, and with what: anew after every part, so that one that is stopped
+    or killed has signed what it made. The code is that of its beginning. name: of the result.
+    """
+
+    def __init__(self, record: Run, name: str, processes: int | None = None):
+        self.record, self.before = record, record.keys()
+        self.key = f"{SESSION}{1 + sum(key.startswith(SESSION) for key in self.before)}"
+        self.made = {"processes": _count(processes), **provenance.made(name)}
+        self.started, self.parts = time.perf_counter(), 0
+
+    def renew(self) -> None:
+        """If there is a new part."""
+        parts = len(self.record.keys() - self.before - {self.key})
+        if parts > self.parts:
+            self.parts = parts
+            # how busy the machine was is known at the end
+            machine = json.dumps(provenance.machine())
+            arrays = {"parts": parts, **self.made, "machine": machine}
+            self.record.write({self.key: arrays}, time.perf_counter() - self.started)
+
+    def after(self, progress: Progress) -> Progress:
+        """`progress`, with a signature before it."""
+
+        def both(done: int, total: int) -> None:
+            self.renew()
+            progress(done, total)
+
+        return both
 
 
 def other_commits(record: Run) -> list[str]:

@@ -98,6 +98,31 @@ class TestWorkers:
             (session,) = driver.sessions(store.last("made-up"))
         assert session.parts == 2
 
+    def test_a_session_signs_the_code_that_it_began_with(
+        self, tmp_path, inline, made_up, monkeypatch
+    ):
+        """Before the first part; and each session what is its own."""
+        monkeypatch.setattr(driver.provenance, "commit", lambda: "aaaaaaaaaa")
+
+        def edited(task):
+            if task[0] == "b":
+                monkeypatch.setattr(driver.provenance, "commit", lambda: "bbbbbbbbbb")
+            if task[0] == "c":
+                raise KeyboardInterrupt
+
+        inline.fails = edited
+        with pytest.raises(KeyboardInterrupt):
+            driver.run(made_up, Numbers(3), tmp_path)
+        inline.fails = lambda task: None
+        with pytest.warns(UserWarning, match="were made with commit aaaaaaaaaa"):
+            driver.run(made_up, Numbers(3), tmp_path, resume=True)
+        with Store(tmp_path / "made-up.db") as store:
+            sessions = driver.sessions(store.last("made-up"))
+        assert [(each.made["commit"], each.parts) for each in sessions] == [
+            ("aaaaaaaaaa", 2),
+            ("bbbbbbbbbb", 1),
+        ]
+
     def test_the_first_failure_ends_what_keeps_nothing(self, inline):
         inline.fails = lambda task: "Traceback\nno" if task == 2 else None
         calls = []

@@ -2,12 +2,14 @@
 there: arrays, summary.json, or tables of a report where there is nothing else. The README's table
 has no figure that the page has not.
 
-What is not checked here has no file in results/: the speed since commit 7363beb, MountainCar
-(docs/rl.md), and the table of `phenes demo`.
+What is not checked here has no file in results/: the speed since commit 7363beb, and the table of
+`phenes demo`.
 """
 
 import json
+import math
 import re
+import statistics
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +17,8 @@ import pytest
 from phenes_lab import driver
 from phenes_lab.bench.constraints import CONSTRAINTS
 from phenes_lab.bench.risk import RISK
+from phenes_lab.check import NAMED
+from phenes_lab.report import mean_se
 from phenes_lab.reproduce import PACKAGES, experiment
 
 from phenes.store import Store
@@ -76,18 +80,53 @@ def all_same(printed, values) -> None:
         same(one, value)
 
 
-def test_the_readme_says_nothing_that_the_page_does_not():
-    lines = [line for line in SHORT.splitlines() if line.startswith("| [")]
-    assert len(lines) >= 7
-    sections = {
+def sections() -> dict[str, str]:
+    """Of the page, by anchor."""
+    return {
         re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-"): text
         for title, text in re.findall(r"^## (.*)\n((?:(?!## ).*\n)*)", PAGE, flags=re.MULTILINE)
     }
+
+
+def test_the_readme_says_nothing_that_the_page_does_not():
+    lines = [line for line in SHORT.splitlines() if line.startswith("| [")]
+    assert len(lines) >= 7
     for line in lines:
         (anchor,) = re.findall(r"docs/measured\.md#([\w-]+)", line)
         given = set(numbers(line.replace(anchor, "")))
-        missing = given - set(numbers(sections[anchor]))
+        missing = given - set(numbers(sections()[anchor]))
         assert not missing, f"{anchor}: {sorted(missing)}"
+
+
+# what each section of the page, and so each row of the README, rests on
+BEHIND = {
+    "beside-what-people-use-today": ("peers", "peers-d40", "peers-tuning", "peers-noise0"),
+    "can-the-answer-be-trusted": ("trust",),
+    "beside-what-engineers-have": ("engineering",),
+    "chance-constraints": ("constraints",),
+    "in-contexts": ("contexts",),
+    "reinforcement-learning": ("cartpole", "pendulum", "untuned"),  # and no figure of swimmer
+    "the-paper": ("bbob", "frozenlake"),
+}
+
+
+def older(anchor):
+    """Commits that the reports of a section name: made before sessions were signed."""
+    return {match[1] for name in BEHIND[anchor] if (match := NAMED.search(report(name)))}
+
+
+def test_what_was_made_before_sessions_were_signed_says_its_commit():
+    assert set(sections()) == set(BEHIND)
+    for anchor, text in sections().items():
+        assert all(commit in text for commit in older(anchor)), anchor
+    for line in (line for line in SHORT.splitlines() if line.startswith("| [")):
+        (anchor,) = re.findall(r"docs/measured\.md#([\w-]+)", line)
+        assert set(re.findall(r"\(commit (\w+)\)", line)) == older(anchor), line
+
+
+def test_what_has_no_arrays_is_among_them():
+    for name in (name for names in BEHIND.values() for name in names):
+        assert list((RESULTS / name).glob("*.db")) or NAMED.search(report(name)), name
 
 
 # beside what people use today
@@ -219,58 +258,170 @@ def test_constraints():
 # the paper, contexts, control
 
 
+def accuracy(method):
+    """Median and quartiles on digits, at the best setting."""
+    best = max(summary("contexts")["accuracy"]["digits"][method], key=lambda one: one["median"])
+    return [best["median"], *best["quartiles"]]
+
+
 def test_contexts():
-    digits = summary("contexts")["accuracy"]["digits"]
-
-    def best(method):
-        return max(setting["median"] for setting in digits[method])
-
+    spread = r"# \(# to #\)"
     given = said(
-        r"at its best setting: # with belief weights.*plain gradient of E f #\. Banditron #,"
-        r" epsilon-greedy #, logistic regression that is told every label #\."
+        rf"at its best setting: {spread} with belief weights.*plain gradient of E f {spread}, below"
+        rf" Banditron, {spread}\. Epsilon-greedy {spread}, logistic regression .* label {spread}\."
     )
     names = ("phenotype", "phenotype-value", "banditron", "epsilon-greedy", "logistic")
-    all_same(given, [best(name) for name in names])
+    all_same(given, [value for name in names for value in accuracy(name)])
 
 
-def test_cartpole_and_pendulum():
+def test_contexts_beside_others():
+    given = said(
+        r"ahead of Banditron \(Welch's p = #\) and of epsilon-greedy \(p = #\); on the other two"
+        r" data sets epsilon-greedy is level \(p = # and #\)"
+    )
+    claims = {claim["claim"]: claim for claim in summary("contexts")["claims"]}
+    beats = "it beats epsilon-greedy at its best ε and rate"
+    (banditron,) = [name for name in claims if name.startswith("digits") and "Banditron at" in name]
+    wanted = [banditron, *(f"{name}: {beats}" for name in ("digits", "cells", "wine"))]
+    stored = [re.findall(r"p = (\d\.\d+)$", claims[name]["measured"])[0] for name in wanted]
+    assert given == stored
+    verdicts = [claims[name]["verdict"] for name in wanted]
+    assert verdicts == ["holds", "holds", "does not hold", "does not hold"]
+
+
+def test_the_table_of_the_page_on_contexts():
+    text = (ROOT / "docs" / "contexts.md").read_text(encoding="utf-8")
+    methods = {
+        "phenotype, `belief` weights": "phenotype",
+        "information mix, `belief` weights": "mix",
+        "the same in a Gaussian search over the weights of the map": "weights-mix",
+        "epsilon-greedy": "epsilon-greedy",
+        "Banditron": "banditron",
+        "phenotype, f minus its running mean": "phenotype-value",
+        "genotype, `belief` weights": "genotype",
+        "logistic regression": "logistic",
+    }
+    for name, method in methods.items():
+        _, _, middle, spread = row(text, re.escape(name))
+        all_same([middle, *numbers(spread)], accuracy(method))
+
+
+def test_cartpole():
     methods = summary("cartpole")["methods"]
     given = said(
         r"after # episodes and # s \(median of # seeds, without compilation\), evosax's Open_ES,"
-        r" the best of five settings, after # and # s"
+        r" the best of five settings, after # and # s; .* its quickest setting takes # s\."
     )
     ours = methods["default"]
     rivals = [m for name, m in methods.items() if name.startswith("evosax")]
     assert len(rivals) == 5
     rival = min(rivals, key=lambda method: method["episodes"] or float("inf"))
     stored = [ours["episodes"], ours["seconds"], ours["seeds"], rival["episodes"], rival["seconds"]]
-    all_same(given, stored)
-    default = summary("pendulum")["methods"]["default"]
-    all_same(
-        said(r"Pendulum-v1 is solved with # of # seeds"), [default["solved"], default["seeds"]]
-    )
+    quickest = min(method["seconds"] or math.inf for method in rivals)
+    all_same(given, [*stored, quickest])
+
+
+def test_pendulum():
+    methods = summary("pendulum")["methods"]
+    ours, es, paes = (methods[name] for name in ("default", "ES-paper", "PAES-paper"))
+    generations = said(r"Pendulum-v1 is solved with # of # seeds, after # generations of 100")
+    all_same(generations, [ours["solved"], ours["seeds"], ours["median_first"]])
+    page = (ROOT / "docs" / "reproduction.md").read_text(encoding="utf-8")
+    (text,) = re.findall(r"^- \[Pendulum-v1\].*\n(?:  .*\n)*", page, flags=re.MULTILINE)
+    touched, of, *first = re.findall(
+        r"-200 with (\d) of (\d) seeds, after (\d+) and (\d+) generations", text
+    )[0]
+    assert [int(n) for n in first] == sorted(n for n in paes["first"] if n is not None)
+    assert (int(touched), int(of)) == (paes["reached"], paes["seeds"])
+    assert paes["solved"] == es["reached"] == 0
+    assert set(paes["generations"]) == set(es["generations"]) == {3000}
+    for method, words in ((paes, "its mean policy returns"), (es, "that of ES")):
+        (mean, se) = re.findall(rf"{words} (-\d+) ± (\d+)", text)[0]
+        all_same([mean, se], mean_se(method["lately"]))
+    (claim,) = [c for c in summary("pendulum")["claims"] if c["claim"].startswith("Section 6.3")]
+    assert claim["verdict"] == "partly"
+    assert f"p = {re.findall(r'p = ([0-9.]+)', text)[0]}" in claim["measured"]
+
+
+def learnt(environment, method, target):
+    """Episodes to a return by seed, infinite where it was not reached."""
+    stored = summary("untuned")["environments"][environment][method]["episodes_to"]
+    return [math.inf if episodes is None else episodes for episodes in stored[target]]
+
+
+def untuned():
+    """Environment, target, and what is printed of the default and of random search."""
+    table = MEASURED.partition("augmented random search")[2]
+    lines = list(rows(table, r"[\w]+-v\d \(.*"))
+    assert len(lines) == len(summary("untuned")["environments"])
+    return [(name.split()[0], target, *ours) for name, target, *ours in lines]
 
 
 def test_beside_random_search():
-    stored = list(rows(report("untuned"), r"[\w]+-v\d"))
-    lines = list(rows(MEASURED.partition("augmented random search")[2], r"[\w]+-v\d \(.*"))
-    assert len(lines) == len({cells[0] for cells in stored})
-    for name, target, *ours in lines:
+    for name, target, *ours in untuned():
         for method, printed in zip(("default", "ARS"), ours, strict=True):
-            (found,) = [
-                cells
-                for cells in stored
-                if cells[0] == name.split()[0] and cells[2:4] == [target, method]
-            ]
-            assert printed.split()[0] == found[4], (name, method)
-            never = re.findall(r"\((\d of \d) seeds never\)", printed)
-            assert never in ([found[7]], []), (name, method)
+            each = learnt(name, method, target)
+            middle = statistics.median(each)
+            assert printed.split()[0] == (f"{middle:g}" if middle < math.inf else "never"), name
+            failed, of = each.count(math.inf), len(each)
+            said_failed = re.findall(r"\((\d) of (\d) seeds never\)", printed)
+            assert said_failed == ([(str(failed), str(of))] if failed else []), (name, method)
+
+
+def test_beside_random_search_in_words():
+    words = {"Four": 4, "Six": 6, "eight": 8}
+    medians = {
+        name: [statistics.median(learnt(name, method, target)) for method in ("default", "ARS")]
+        for name, target, *_ in untuned()
+    }
+    won, of, lost, neither = said_words(
+        r"(\w+) of (\w+) by the median, (\S+) lost, (\S+) reached by neither"
+    )
+    assert words[of] == len(medians)
+    assert words[won] == sum(ours < theirs for ours, theirs in medians.values())
+    assert [name for name, (ours, theirs) in medians.items() if ours > theirs] == [lost]
+    assert [n for n, (ours, theirs) in medians.items() if ours == theirs == math.inf] == [neither]
+    fail = {
+        name: sum(
+            ours == math.inf > theirs
+            for ours, theirs in zip(
+                learnt(name, "default", target), learnt(name, "ARS", target), strict=True
+            )
+        )
+        for name, target, *_ in untuned()
+    }
+    count, each = said_words(r"(\w+) runs fail where random search .* does not: (.*?v\d)\. ")
+    assert words[count] == sum(fail.values())
+    named = re.findall(r"(one|two) of (\S+-v\d)", each)
+    numbers_of = {"one": 1, "two": 2}
+    assert {name: numbers_of[n] for n, name in named} == {n: k for n, k in fail.items() if k}
+
+
+def said_words(pattern: str) -> tuple[str, ...]:
+    """The groups of a sentence of the page, in words."""
+    (found,) = re.findall(pattern, MEASURED)
+    return found
+
+
+def test_mountain_car():
+    solved, of, within = said(r"reward comes late, is solved by # of # seeds within # episodes")
+    each = learnt("MountainCarContinuous-v0", "default", "90")
+    assert (int(solved), int(of)) == (sum(map(math.isfinite, each)), len(each))
+    same(within, max(each))
 
 
 def test_bbob():
     score = summary("bbob")["scores"]["PAES against ES"]
     given = said(r"on # of # BBOB functions in 40 dimensions, on # of them")
     all_same(given, [score["wins"], score["n"], len(score["clear_wins"])])
+    assert score["clear_losses"] == [6]
+    f6 = summary("bbob")["functions"]["f06"]["methods"]
+    es, paes = (f6[method]["F_mean"] for method in ("ES", "PAES"))
+    share, *given = said(
+        r"f6 is lost as clearly, with # % more left of the gap \(# ± # against # ± #, # seeds\)"
+    )
+    same(share, 100 * (paes[0] / es[0] - 1))
+    all_same(given, [*paes, *es, summary("bbob")["settings"]["seeds"]])
 
 
 def test_frozenlake():

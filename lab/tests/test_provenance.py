@@ -68,6 +68,14 @@ def test_the_command_is_kept_without_where_files_go(monkeypatch, typed, said):
     assert provenance.command() == ""
 
 
+def signed(run, parts):
+    """Parts of a session, and its signature."""
+    signature = driver.Signature(run, "bbob")
+    for k in range(parts):
+        run.add(f"part/{k}", {"x": 0}, 0.0)
+        signature.renew()
+
+
 @pytest.fixture
 def results(tmp_path):
     """A folder with one result, stored as `driver` stores it."""
@@ -76,7 +84,7 @@ def results(tmp_path):
     (home / "report.md").write_text("# bbob\n")
     with Store(home / "bbob.db") as store:
         run = store.begin("bbob", {})
-        driver.sign(run, "bbob", 3)
+        signed(run, 3)
         run.finish()
     return home.parent
 
@@ -165,7 +173,7 @@ def test_a_session_is_stored_with_what_it_was_made_with(results):
 def test_going_on_with_other_code_is_said(tmp_path, monkeypatch):
     with Store(tmp_path / "runs.db") as store:
         run = store.begin("bbob", {})
-        driver.sign(run, "bbob", 1)
+        signed(run, 1)
         assert driver.other_commits(run) == []
         monkeypatch.setattr(driver, "commit", lambda: "abcdef0123")
         with pytest.warns(UserWarning, match=r"parts of a, b were made .*; this is abcdef0123"):

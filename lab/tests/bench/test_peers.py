@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 import pytest
-from phenes_lab import contenders
+from phenes_lab import contenders, driver
 from phenes_lab.bench.peers import report, results, tables
 from phenes_lab.bench.peers.run import PEERS, run
 from phenes_lab.bench.peers.settings import Part, PeersSettings, Problem, held_out
@@ -129,6 +129,14 @@ class TestEndToEnd:
         ):
             assert expected in text
         assert "nan" not in text
+        # what x is worth, in the score, of every function and among the others
+        heads = [line for line in text.splitlines() if line.startswith("| function |")]
+        assert len(heads) == 2
+        assert all("| over phenes-theta |" in head for head in heads)
+        told = [line.split(" | ")[3] for line in text.splitlines() if line.startswith("| f6 ")]
+        assert len(told) == 2
+        assert all(float(value) > 0 for value in told)
+        assert sum(line.startswith("| phenes-theta | ") for line in text.splitlines()) == 4
         assert (out / "peers-profile.png").read_bytes()[:4] == b"\x89PNG"
         assert (out / "report.html").exists()
         with Store(tiny[0]) as store:
@@ -205,6 +213,29 @@ class TestEndToEnd:
         assert not inline.given
         for file in ("report.md", "summary.json"):
             assert (tmp_path / file).read_text() == (tiny[0].parent / file).read_text()
+
+    def test_what_was_stopped_has_its_commit_and_going_on_with_another_is_said(
+        self, tmp_path, inline, monkeypatch
+    ):
+        few = dataclasses.replace(TINY, functions=(1,), instances=(4,), peers=("phenes", "cmaes"))
+
+        def stopped(task):
+            if isinstance(task[1], Part) and task[1].peer == "cmaes":
+                raise KeyboardInterrupt
+
+        inline.fails = stopped
+        monkeypatch.setattr(driver.provenance, "commit", lambda: "abcdef0123")
+        with pytest.raises(KeyboardInterrupt):
+            run(few, tmp_path)
+        with Store(tmp_path / "peers.db") as store:
+            made = results.load(store).sessions
+        assert [each.made["commit"] for each in made["phenes"]] == ["abcdef0123"]
+        assert made["cmaes"] == []
+        inline.fails = lambda task: None
+        monkeypatch.undo()
+        monkeypatch.setattr(driver._pinned_pool, "each", inline)
+        with pytest.warns(UserWarning, match="parts of phenes were made with commit abcdef0123"):
+            run(few, tmp_path, resume=True)
 
     def test_other_conditions_cannot_be_resumed(self, tiny):
         with pytest.raises(ValueError, match="seeds was 2 and is now 3"):

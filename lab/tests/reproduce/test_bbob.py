@@ -252,6 +252,64 @@ class TestVerdicts:
             arrays["seconds"] = np.full(10, ratio if method == "PAES" else 1.0)
         assert self.pick(data, "comparable") == verdict
 
+    @pytest.mark.parametrize(
+        ("left", "apart", "verdict"),
+        [
+            (0.51, 0.09, report.HOLDS),
+            (0.49, 0.09, report.PARTLY),
+            (0.51, 0.11, report.PARTLY),
+            (0.49, 0.11, report.FAILS),
+        ],
+    )
+    def test_f23_keeps_half_of_the_gap_and_both_end_alike(self, left, apart, verdict):
+        """F is 10 at the start; PAES ends with `left` of it, ES by `apart` of that above."""
+        data = synthetic(better)
+        for method, end in (("PAES", 10 * left), ("ES", 10 * left * (1 + apart))):
+            data.parts[23, method]["F_mean"] = 0 * data.parts[23, method]["F_mean"] + end
+        assert self.pick(data, "fail to minimise") == verdict
+
+    @pytest.mark.parametrize(
+        ("ratio", "verdict"),
+        [
+            (0.09, report.HOLDS),
+            (0.11, report.PARTLY),
+            (0.49, report.PARTLY),
+            (0.51, report.FAILS),
+        ],
+    )
+    def test_f23_is_flat_by_a_tenth(self, ratio, verdict):
+        data, f = synthetic(better), np.linspace(0, 1, 50)
+        step = np.array(0.01)
+        data.landscapes[23] = {"f": f, "F": ratio * f, "spacing": np.array([1.0]), "step": step}
+        assert self.pick(data, "becomes flat") == verdict
+
+    @pytest.mark.parametrize(
+        ("spacing", "of_20", "of_23"),
+        [
+            (0.32, report.PARTLY, report.HOLDS),
+            (0.34, report.HOLDS, report.HOLDS),
+            (0.99, report.HOLDS, report.HOLDS),
+            (1.01, report.HOLDS, report.PARTLY),
+            (2.99, report.HOLDS, report.PARTLY),
+            (3.01, report.PARTLY, report.FAILS),
+            (8.99, report.PARTLY, report.FAILS),
+            (9.01, report.FAILS, report.FAILS),
+        ],
+    )
+    def test_local_minima_on_the_scale_of_the_noise(self, spacing, of_20, of_23):
+        """In standard deviations of the noise."""
+        data, f = synthetic(better), np.linspace(0, 1, 50)
+        apart = spacing * data.settings.noise
+        for function in (20, 23):
+            data.landscapes[function] = {
+                "f": f,
+                "F": f,
+                "spacing": np.array([0.9, 1.0, 1.1]) * apart,
+                "step": np.array(0.01),
+            }
+        assert self.pick(data, "on a scale comparable") == of_20
+        assert self.pick(data, "within the input noise") == of_23
+
     def test_printed_formula_both_ways(self):
         assert (
             self.pick(synthetic(lambda f, m: 0.5 * (m == "printed")), "as printed") == report.HOLDS

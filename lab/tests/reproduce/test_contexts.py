@@ -186,6 +186,61 @@ class TestVerdicts:
         found = claims.claims(synthetic(phenotype=0.90001, banditron=0.9))
         assert self.pick(found, "digits: with bandit feedback") == report.PARTLY
 
+    @pytest.mark.parametrize(
+        ("gap", "verdict"),
+        [
+            (0.019, report.HOLDS),
+            (0.021, report.PARTLY),
+            (0.039, report.PARTLY),
+            (0.041, report.FAILS),
+        ],
+    )
+    def test_as_good_as_those_that_are_told_every_label(self, gap, verdict):
+        told = {"logistic": 0.9, "experts_EM": 0.9}
+        made = synthetic(phenotype=0.9 - gap, experts_phenotype=0.9 - gap, **told)
+        found = claims.claims(made)
+        assert self.pick(found, "digits: bandit feedback costs") == verdict
+        assert self.pick(found, "regions: from feedback alone") == verdict
+
+    @pytest.mark.parametrize(
+        ("share", "verdict"),
+        [
+            (0.501, report.HOLDS),
+            (0.499, report.PARTLY),
+            (0.201, report.PARTLY),
+            (0.199, report.FAILS),
+        ],
+    )
+    def test_experts_specialise_by_the_median(self, share, verdict, monkeypatch):
+        kind, spread = results.ContextsResults, 0.1 * np.linspace(-1, 1, 10)
+        shares = lambda self, method, name: share * (method == "experts-phenotype") + spread  # noqa: E731
+        monkeypatch.setattr(kind, "specialisation", shares)
+        assert self.pick(claims.claims(synthetic()), "regions: experts specialise") == verdict
+
+    @pytest.mark.parametrize(
+        ("gain", "mix", "verdict"),
+        [
+            (1.001, 1.001, report.HOLDS),
+            (1.001, 0.999, report.PARTLY),
+            (0.999, 1.001, report.FAILS),
+        ],
+    )
+    def test_no_variance_is_larger_by_the_median_over_seeds(self, gain, mix, verdict):
+        made = synthetic()
+        part = made.parts["variance/digits"]
+        spread = 0.01 * np.linspace(-1, 1, 10)[:, None, None]  # single ones are below 1
+        part["genotype"], part["mix"] = (
+            ratio + spread + np.zeros((10, 5, 2)) for ratio in (gain, mix)
+        )
+        found = [claim for claim in claims.claims(made) if claim.claim.startswith("digits: ")]
+        assert self.pick(found, "never has the larger variance") == verdict
+
+    def test_less_loss_of_experts_must_be_clear(self):
+        """A hundredth of the spread between seeds is less, and not clear."""
+        for less, verdict in ((1e-6, report.PARTLY), (1e-3, report.HOLDS), (-1e-6, report.FAILS)):
+            made = synthetic(experts_genotype=0.9, experts_phenotype=0.9 + less)
+            assert self.pick(claims.claims(made), "regions: learning from the post") == verdict
+
     def test_the_best_setting_is_shown(self):
         made = synthetic()
         made.parts["banditron/digits"]["accuracy"][2] += 0.1

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from phenes_lab import report
 from phenes_lab.reproduce.control import claims, results
+from phenes_lab.reproduce.control.report import report as report_of
 from phenes_lab.reproduce.control.settings import (
     METHODS,
     CartpoleSettings,
@@ -57,6 +58,59 @@ def test_verdicts():
     assert ours.verdict == report.PARTLY
 
 
+@pytest.mark.parametrize(
+    ("there", "verdict"),
+    [(9, report.HOLDS), (8, report.PARTLY), (5, report.PARTLY), (4, report.FAILS)],
+)
+def test_the_default_gets_there_with_nine_seeds_of_ten(there, verdict):
+    first = [10] * there + [math.inf] * (10 - there)
+    (ours,) = judged(default=(first, [1] * 10)).values()
+    assert ours.verdict == verdict
+
+
+def test_the_default_gets_there_within_the_episodes_that_are_asked():
+    """20 in a generation, 400 in all, by the median."""
+    for middle, verdict in ((20, report.HOLDS), (21, report.PARTLY)):
+        (ours,) = judged(default=([1, middle, 99], [1, 2, 3])).values()
+        assert ours.verdict == verdict
+
+
+def test_where_runs_stop_at_the_target_it_must_be_proved():
+    settings = PendulumSettings(seeds=3)
+    for proved, verdict in ((3, report.HOLDS), (2, report.PARTLY), (1, report.FAILS)):
+        runs = made([10, 12, 14], [1, 2, 3])
+        runs = [one._replace(proved=k < proved) for k, one in enumerate(runs)]
+        there = results.ControlResults(settings, "0", "done", [], "pendulum", {"default": runs})
+        (ours,) = claims.claims(there)
+        assert ours.verdict == verdict
+        assert f"3 of 3 seeds in at most 400 generations, {proved} proved on" in ours.measured
+
+
+def test_fewer_generations_must_be_clear():
+    """Medians of 50 and 49: by Welch's test only where the spread is small."""
+    es = [40, 50, 60]
+    for paes, verdict in (
+        ([39, 49, 59], report.PARTLY),
+        ([10, 11, 12], report.HOLDS),
+        ([41, 51, 61], report.FAILS),
+    ):
+        (faster,) = judged(ES_paper=(es, [1, 2, 3]), PAES_paper=(paes, [1, 2, 3])).values()
+        assert faster.verdict == verdict
+
+
+def test_a_higher_return_at_the_end_must_be_clear():
+    never = [math.inf] * 3
+    for ends, verdict in (([2, 3, 4], report.FAILS), ([8, 9, 10], report.PARTLY)):
+        (faster,) = judged(ES_paper=(never, [1, 2, 3]), PAES_paper=(never, ends)).values()
+        assert faster.verdict == verdict
+
+
+def test_fewer_episodes_are_fewer():
+    for other, verdict in ((13, report.HOLDS), (12, report.FAILS)):
+        _, beside = judged(ES=([other] * 3, [1, 2, 3]), default=([12, 12, 12], [1, 2, 3])).values()
+        assert beside.verdict == verdict
+
+
 def test_two_seeds_test_nothing():
     pairs = {"ES_paper": ([90, 95], [1, 2]), "PAES_paper": ([10, 12], [1, 2])}
     found = judged(**pairs, ES=([90, 95], [1, 2]), default=([10, 12], [1, 2]))
@@ -85,13 +139,50 @@ def test_time_is_counted_without_compilation():
     np.testing.assert_allclose(clean, 0.2 * np.arange(1, 21))
 
 
+def test_the_last_tenth_is_of_the_policy_then_and_not_of_the_one_that_is_kept():
+    """Looks every 5 of 40 generations; those after 36 count, else the last."""
+    at, looks = np.arange(5, 41, 5), np.array([1.0, 9.0, 8.0, 7.0, 6.0, 5.0, 4.0, 3.0])
+    one = results.One(np.zeros(40), at, looks, looks, looks, 8, 9.0, math.inf)
+    assert one.lately == 3.0
+    assert one._replace(at=at - 4, population=np.zeros(100)).lately == 3.0
+    often = one._replace(at=np.arange(33, 41))  # 37 to 40
+    assert often.lately == pytest.approx(4.5)
+    never = [math.inf] * 3
+    (faster,) = judged(ES_paper=(never, [1, 2, 3]), PAES_paper=(never, [8, 9, 10])).values()
+    assert "in the last tenth of the generations: 1" in faster.measured
+
+
 def test_a_run_that_loses_what_it_had_is_seen():
     settings = SwimmerSettings(target=0.5, seeds=3)
     _, kept = judged(settings, default=([6, 6, 6], [1, 2, 3])).values()
     assert kept.verdict == report.HOLDS
+    # looks of 4/9 are no collapse, those of 3/9 are; so with one seed of two, and of three
+    for low, verdict in (
+        ([5, 5, 5], report.FAILS),
+        ([5, 6, 6], report.PARTLY),
+        ([6, 5, 5], report.FAILS),
+    ):
+        _, kept = judged(settings, default=(low, [1, 2, 3])).values()
+        assert kept.verdict == verdict
+    _, kept = judged(SwimmerSettings(target=0.49, seeds=3), default=([5, 5, 5], [1, 2, 3])).values()
+    assert kept.verdict == report.HOLDS
     # looks of 0.1 and 0.2 after the first at the target
     _, kept = judged(settings, default=([2, 3, 6], [1, 2, 3])).values()
     assert kept.verdict == report.FAILS
+
+
+def test_a_report_says_how_much_of_the_paper_was_run(tmp_path):
+    """A length that is not the paper's, and one that is; nothing where the paper has none."""
+    for settings, words in (
+        (SwimmerSettings(generations=15), "at most 15 of the 5000 generations of the paper"),
+        (PendulumSettings(generations=3000), "at most all 3000 generations of the paper"),
+        (CartpoleSettings(), None),
+    ):
+        there = {"ES-paper": made([math.inf] * 3, [1, 2, 3])}
+        found = results.ControlResults(settings, "0", "done", [], "made-up", there)
+        text = report_of(found, tmp_path)[0].read_text()
+        assert "generations of the paper" not in text if words is None else words in text
+        assert ("ES-paper with 3 seeds." in text) == (words is not None)
 
 
 def test_settings():

@@ -118,12 +118,79 @@ class TestVerdicts:
         assert data.best("default").collapsed == 1
         assert self.pick(data, "reward-to-go") == report.PARTLY
 
+    @pytest.mark.parametrize(
+        ("ratio", "verdict"),
+        [
+            (0.79, report.HOLDS),
+            (0.81, report.PARTLY),
+            (0.99, report.PARTLY),
+            (1.01, report.FAILS),
+        ],
+    )
+    def test_the_clock_asks_for_less_than_four_fifths(self, ratio, verdict):
+        data = synthetic()
+        data.parts["PAES-SGD"]["timed"] = np.array(ratio)
+        assert self.pick(data, "wall-clock") == verdict
+
+    @pytest.mark.parametrize(("least", "verdict"), [(44.0, report.HOLDS), (45.0, report.FAILS)])
+    def test_the_default_asks_for_fifty_generations_by_the_median(self, least, verdict):
+        """Medians of 49.5 and 50.5."""
+        assert self.pick(synthetic(default=least), "reward-to-go") == verdict
+
+    def test_the_default_asks_for_every_seed(self):
+        data = synthetic(default=30.0)
+        data.parts["default"]["value"][:, 3] = 0.0
+        assert self.pick(data, "reward-to-go") == report.PARTLY
+
+    @pytest.mark.parametrize(
+        ("behind", "again", "verdict"),
+        [
+            (0.009, False, report.HOLDS),
+            (0.011, False, report.PARTLY),
+            (0.009, True, report.PARTLY),
+            (0.011, True, report.FAILS),
+        ],
+    )
+    def test_the_highest_reward_is_within_a_hundredth_and_stays(self, behind, again, verdict):
+        """behind: of S = 1 to the others, at the end; again: one of its runs falls."""
+        data = synthetic()
+        points = settings.METHODS["PAES-SGD"].points(data.settings)
+        value = data.parts["PAES-SGD"]["value"]
+        for k, point in enumerate(points):
+            if point["total"] == 1.0:
+                value[k, :, 400:] -= behind
+                value[k, 3, 300:310] = 0.2 if again else 0.73
+        assert self.pick(data, "at S = 1 the converged") == verdict
+
+    @pytest.mark.parametrize(
+        ("earlier", "lower", "verdict"),
+        [
+            (1, 0.011, report.HOLDS),
+            (1, 0.009, report.PARTLY),
+            (0, 0.011, report.PARTLY),
+            (0, 0.009, report.FAILS),
+        ],
+    )
+    def test_small_totals_are_sooner_there_and_end_lower(self, earlier, lower, verdict):
+        """All get there at 51 + seed; S = 0.4 so many generations sooner, S = 0.1 ends lower."""
+        data = synthetic()
+        points = settings.METHODS["PAES-SGD"].points(data.settings)
+        value = data.parts["PAES-SGD"]["value"]
+        for k, point in enumerate(points):
+            if point["total"] == 0.4 and earlier:
+                value[k, :, :-1] = value[k, :, 1:].copy()
+            if point["total"] == 0.1:
+                value[k, :, 400:] -= lower
+        assert self.pick(data, "when S is smaller than 1") == verdict
+
     def test_spread(self):
         data = synthetic()
         data.parts["ES"]["value"][:2] = 0.0
         assert self.pick(data, "σ is no less than 0.1") == report.HOLDS
         data.parts["ES"]["value"][4:] = 0.0
         assert self.pick(data, "σ is no less than 0.1") == report.PARTLY
+        data.parts["ES"]["value"][1] = 0.74  # σ = 0.03
+        assert self.pick(data, "σ is no less than 0.1") == report.FAILS
 
     def test_weights_and_constraint(self):
         data = synthetic()
@@ -136,8 +203,12 @@ class TestVerdicts:
     def test_eight_tenths(self):
         data = synthetic()
         assert self.pick(data, "about 0.8") == report.FAILS
-        data.parts["ES"]["unlimited"] = data.parts["ES"]["value"] + 0.09
-        assert self.pick(data, "about 0.8") == report.PARTLY
+        for end, verdict in ((0.789, report.FAILS), (0.791, report.PARTLY)):
+            data.parts["ES"]["unlimited"] = 0 * data.parts["ES"]["value"] + end
+            assert self.pick(data, "about 0.8") == verdict
+        for end, verdict in ((0.789, report.PARTLY), (0.791, report.HOLDS)):
+            data.parts["ES"]["value"][..., 400:] = end
+            assert self.pick(data, "about 0.8") == verdict
 
     def test_all_pictures_of_all_methods_can_be_drawn(self):
         data = synthetic(ES=np.inf)

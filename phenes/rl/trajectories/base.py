@@ -80,12 +80,17 @@ class Trajectories(eqx.Module):
         """
         assert self.env is not None  # only the law of given trajectories does without one
         for_actions, for_start = jax.random.split(key)
-        state = 0 * own if self.alike else own % (n // 2) if self.paired else own
-        starts = individual_keys(for_start, state)
+        starts = individual_keys(for_start, self._starts(own, n))
         keys = individual_keys(for_actions, own)
         return self.env.play(
             self.policy, theta, keys, initial_keys=starts, deterministic=self.deterministic
         )
+
+    def _starts(self, own: Int[Array, " k"], n: int) -> Int[Array, " k"]:
+        """The numbers of the states in which individuals begin."""
+        if self.alike:
+            return jnp.zeros_like(own)
+        return own % (n // 2) if self.paired else own
 
     def log_prob(self, x: Trajectory, theta: Float[Array, " d"]) -> Float[Array, ""]:
         """sum_t log pi_theta(a_t | s_t)."""

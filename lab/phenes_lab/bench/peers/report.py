@@ -168,14 +168,19 @@ def _functions(document: Document, results: PeersResults, table: Table) -> None:
     document.heading(f"Every function: {table.group.name}")
     document.text(
         f"At each target: evaluations of the best rival / those of {OURS}, and which rival. > :"
-        f" only {OURS} reached it; < : only the rival."
+        f" only {OURS} reached it; < : only the rival. Over {THETA}: what x is worth to the same"
+        " engine."
     )
+    beside = scoring.table(results, table.group, (THETA,)).verdicts
+    told = {verdict.function: verdict.speedup for verdict in beside}
     ends = ["dropped", f"end: {OURS}", "end: best rival"]
-    head = ["function", "verdict", "speed-up", *TARGET_NAMES, *ends]
-    document.table(head, [_row(results, table, v) for v in table.verdicts])
+    head = ["function", "verdict", "speed-up", f"over {THETA}", *TARGET_NAMES, *ends]
+    rows = [_row(results, table, v, told.get(v.function, math.nan)) for v in table.verdicts]
+    document.table(head, rows)
 
 
-def _row(results: PeersResults, table: Table, verdict: Verdict) -> list[str]:
+def _row(results: PeersResults, table: Table, verdict: Verdict, told: float) -> list[str]:
+    """told: the speed-up over the same engine told theta."""
     cells = [
         " ".join(_duel(duel) for duel in verdict.duels if duel.target == k) or "-"
         for k in range(len(TARGET_NAMES))
@@ -191,8 +196,8 @@ def _row(results: PeersResults, table: Table, verdict: Verdict) -> list[str]:
     ]
     theirs = [f"{number(value, 2)} {name}" for value, name in best]
     name = _name(verdict.function, table.group)
-    said = [name, verdict.verdict, speed(verdict.speedup), *cells, str(verdict.unresolved)]
-    return [*said, ", ".join(ends), ", ".join(theirs)]
+    said = [name, verdict.verdict, speed(verdict.speedup), speed(told), *cells]
+    return [*said, str(verdict.unresolved), ", ".join(ends), ", ".join(theirs)]
 
 
 def _duel(duel: Duel) -> str:

@@ -33,8 +33,8 @@ def consistently(results: BbobResults) -> Claim:
         f"lower mean of F on {s.wins} of {s.n} functions (sign test p = {number(s.p, 2)}); PAES"
         f" ahead by Welch's test at .05, corrected for {s.n} tests (Holm), on"
         f" {len(s.clear_wins)}{lost}",
-        "holds: sign test below .05 in favour of PAES and no function lost by over 2 standard"
-        " errors; partly: the first alone",
+        "holds: sign test below .05 in favour of PAES and no function lost by Welch's test at"
+        " .05, uncorrected; partly: the first alone",
         verdict(ahead and not s.clear_losses, ahead, seeds=results.settings.seeds),
     )
 
@@ -92,8 +92,8 @@ def schwefel(results: BbobResults) -> list[Claim]:
             "f20: ES was unable to find the optimal solution, PAES found it",
             f"share of the coordinates of the mean within {NEAR} standard deviations of the noise"
             f" of the optimum: {share}; f(mean): {_pair(results, 20, 'f_mean')}",
-            f"holds: {FOUND:g} for PAES and less for ES; partly: more for PAES by over 2 standard"
-            " errors",
+            f"holds: {FOUND:g} for PAES and less for ES; partly: more for PAES by Welch's test at"
+            " .05",
             verdict(
                 near["PAES"][0] >= FOUND > near["ES"][0],
                 nearer.above,

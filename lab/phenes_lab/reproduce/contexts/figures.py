@@ -10,26 +10,27 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogFormatter, MaxNLocator
 
 from phenes import plots
-from phenes_lab.palette import AMBER, BLUE, GREEN, GREY, ORANGE, PINK, SKY, SMALL, band, titled
+from phenes_lab.palette import AMBER, ES, GREEN, GREY, PAES, PINK, SKY, SMALL, band, titled
 from phenes_lab.reproduce.contexts.compute import GRID, grid
 from phenes_lab.reproduce.contexts.data import label_of, region_of
 from phenes_lab.reproduce.contexts.results import ContextsResults, Curve
 from phenes_lab.reproduce.contexts.settings import FULL, METHODS, MIXTURES, SETS, VARIANCES
 
+# the paper's: genotype (ES) blue, phenotype (PAES) orange, and what is like them in their shades
 COLOURS = {
-    "phenotype": BLUE,
-    "genotype": ORANGE,
+    "phenotype": PAES,
+    "genotype": ES,
     "mix": GREEN,
-    "phenotype-value": SKY,
+    "phenotype-value": AMBER,
     "phenotype-context": PINK,
     "banditron": "#000000",
-    "epsilon-greedy": AMBER,
+    "epsilon-greedy": SKY,
     FULL: GREY,
-    "hidden": "#004466",
-    "weights-ES": "#7A3300",
+    "hidden": "#7A3300",
+    "weights-ES": "#004466",
     "weights-mix": "#00664B",
-    "experts-phenotype": BLUE,
-    "experts-genotype": ORANGE,
+    "experts-phenotype": PAES,
+    "experts-genotype": ES,
     "experts-EM": GREY,
 }
 DASHED = {"banditron", "epsilon-greedy", FULL, "experts-EM"}  # the others' methods

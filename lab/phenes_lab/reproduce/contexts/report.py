@@ -38,6 +38,7 @@ def report(results: ContextsResults, out: Path) -> tuple[Path, Path]:
             document.text(f"{name}: {ABOUT[name]}.")
             _table(document, results, name)
     document.figures(out, PICTURES)
+    document.sessions(results.sessions)
     return document.write(out)
 
 
@@ -47,7 +48,7 @@ def _setting(document: Document, results: ContextsResults) -> None:
         f"The paper derives these estimators and runs no experiment with them. {s.rounds} rounds"
         f" (wine: {s.rounds_of('wine')}), {s.seeds} seeds, each with its own split into training"
         f" and test set that all methods share. phenes {results.version}, state of the run:"
-        f" {results.status}{_time(results)}."
+        f" {results.status}."
     )
     document.text(
         "In a round a context is drawn from the training set, a label is answered, and f is 1 if it"
@@ -61,17 +62,6 @@ def _setting(document: Document, results: ContextsResults) -> None:
         " gave: with them the phenotype estimate is the gradient of the likelihood of the feedback,"
         " which is the conditional mean of the gradient that full information would give. It is not"
         " the gradient of E f; the rows with f - mean are."
-    )
-
-
-def _time(results: ContextsResults) -> str:
-    """Of a run in one go; what was resumed has no time that means anything."""
-    whole = [s for s in results.sessions if s.parts == len(results.parts)]
-    return (
-        f", {whole[0].seconds:.0f} seconds on {whole[0].processes}"
-        f" core{'s' * (whole[0].processes > 1)}"
-        if whole
-        else ""
     )
 
 

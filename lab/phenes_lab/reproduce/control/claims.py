@@ -40,6 +40,8 @@ def times(results: ControlResults, method: str) -> str:
         f"{results.reached(method)} of {len(results.runs[method])} seeds in at most"
         f" {results.settings.length(method)} generations"
     )
+    if results.stops:
+        of += f", {results.solved(method)} proved on 100 episodes"
     return f"{end} (median; {of})"
 
 
@@ -73,14 +75,18 @@ def faster(results: ControlResults, text: str, es: str, paes: str) -> Claim:
         )
     else:
         d = difference(results.values(es), results.values(paes))
-        found = f"return at the end: {_values(results, es)} and {_values(results, paes)}, {d}"
+        late = " and ".join(plus_minus(*mean_se(results.lately(name))) for name in (es, paes))
+        found = (
+            f"return of the policies that are kept: {_values(results, es)} and"
+            f" {_values(results, paes)}, {d}; in the last tenth of the generations: {late}"
+        )
         holds, partly = False, d.above
     return Claim(
         text,
         f"return {results.settings.target:g}: {es} {times(results, es)}; {paes}"
         f" {times(results, paes)}; {found}",
         f"holds: fewer generations to the target {CLEARLY}; partly: a lower median, or if neither"
-        f" gets there a higher return at the end {CLEARLY}",
+        f" gets there a higher return of what is kept {CLEARLY}",
         verdict(bool(holds), bool(partly), seeds=seeds(results, es, paes)),
     )
 
@@ -105,8 +111,8 @@ def ours(results: ControlResults, text: str, default: str) -> Claim:
     within = bar is None or results.episodes("default") <= bar
     return Claim(
         text.format(results.settings.target) + ("" if bar is None else f", in {bar} episodes"),
-        f"{times(results, 'default')}; proved by {solved} of {n}; return of the mean policy at the"
-        f" end {_values(results, 'default')}",
+        f"{times(results, 'default')}; proved by {solved} of {n}; return of the mean policy that is"
+        f" kept {_values(results, 'default')}",
         "holds: at least 9 of 10 seeds"
         + ("" if bar is None else ", and the median of the episodes")
         + "; partly: at least half of the seeds",

@@ -6,6 +6,7 @@ import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
 from phenes import plots
@@ -51,7 +52,9 @@ def learning(results: ControlResults) -> Figure:
     """Returns against generations, episodes and seconds: mean and standard deviation over seeds."""
     s = results.settings
     with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(14, 5.4), layout="constrained")
+        # between panels, whose labels at the ends would touch
+        layout = ConstrainedLayoutEngine(wspace=0.06)
+        figure = Figure(figsize=(14, 5.4), layout=layout)
         what = "mean policy, best actions" if s.by_mean_policy else "mean of the population"
         titled(
             figure, f"{s.environment}: {what}, mean and standard deviation of up to {s.seeds} seeds"
