@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from phenes_lab import driver
 from phenes_lab.bench.constraints import CONSTRAINTS
+from phenes_lab.bench.regimes import REGIMES
 from phenes_lab.bench.risk import RISK
 from phenes_lab.check import NAMED
 from phenes_lab.report import mean_se
@@ -454,7 +455,7 @@ def test_frozenlake():
 
 STORES = sorted(RESULTS.glob("*/*.db"))
 # whose names are no experiments of `reproduce`
-BENCHED = {"constraints": CONSTRAINTS, "risk": RISK}
+BENCHED = {"constraints": CONSTRAINTS, "regimes": REGIMES, "risk": RISK}
 SIGNED = {"constraints": False}  # those of before sessions were signed
 
 
