@@ -29,7 +29,7 @@ def figure() -> Figure:
             ax.set_title(f"{name}: {100 * good.mean():.0f} % of 400 filters are good")
             ax.set(xlabel="corner frequency, Hz")
         axes[0].set_ylabel("quality Q")
-        axes[0].legend(loc="upper left")
+        axes[1].legend(loc="lower right")
     return out
 
 
