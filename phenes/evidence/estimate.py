@@ -77,6 +77,8 @@ class Estimate:
         Kind of the control variate.
     vague : bool
         Of a spread: whether the variance may as well be zero, or twice as large.
+    worth : float
+        Number of draws without a control variate that would say as much.
     """
 
     theta: FloatArray
@@ -91,6 +93,7 @@ class Estimate:
     hoped: float = 0.0
     control: str = "none"
     vague: bool = False
+    worth: float = 0.0
 
     @property
     def upper(self) -> float:
@@ -221,8 +224,18 @@ def _of_risk(
         return known[0]
     alone = [widened(each, bounds) for each in plain if each is not None]
     # by the model of the search and by the draws alone: quadratics of few rows say anything
-    beside = known + [each for each in alone if each.control == "none"]
-    return _reconciled(min(known + alone, key=lambda each: each.se), beside)
+    by_draws = [each for each in alone if each.control == "none"]
+    best = min(known + alone, key=lambda each: each.se)
+    return replace(_reconciled(best, known + by_draws), worth=_worth(best, by_draws))
+
+
+def _worth(best: Estimate, by_draws: list[Estimate]) -> float:
+    """Draws without a control variate that leave as large an error as those at hand with it."""
+    count = best.draws - best.failed
+    if not count or not by_draws or not 0 < by_draws[0].spread < np.inf:
+        return count
+    with np.errstate(divide="ignore"):
+        return float(count * np.square(np.divide(by_draws[0].spread, best.spread)))
 
 
 def _reconciled(best: Estimate, others: list[Estimate]) -> Estimate:

@@ -98,9 +98,14 @@ class Trust:
         self, budget: int, wanted: int | None, popsize: int | None, whole: bool = False
     ) -> int:
         """Evaluations that are kept for the end."""
-        least = self._merit.risk.kept_draws
         risky = self._risk is not None
-        return reserved(budget, wanted, popsize, whole, self.exact, least, risky)
+        return reserved(budget, wanted, popsize, whole, self.exact, self._kept_draws, risky)
+
+    @property
+    def _kept_draws(self) -> int:
+        """Draws of the answer that a claim of the risk needs; fewer where a model knows f."""
+        risk = self._merit.risk
+        return risk.least_draws if self._surrogate() is None else risk.kept_draws
 
     def add(
         self,
@@ -211,7 +216,7 @@ class Trust:
                 others,
                 self.admissible,
                 self._probe,
-                self._merit.risk.kept_draws,
+                self._kept_draws,
             )
             for other in others:
                 self.place("proposal", other)

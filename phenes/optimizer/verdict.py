@@ -208,11 +208,13 @@ def _doubts(facts: Facts) -> list[str]:
 def _thin_tail(facts: Facts) -> str:
     """What is to be said of too few draws for a tail that no model explains.
 
-    Of what lies beyond all evaluations a model explains nothing.
+    Of what lies beyond all evaluations a model explains nothing. Moments of f may be explained by a
+    quadratic of x, with which few draws are worth many.
     """
     known, needed = facts.claim.estimate, facts.objective.least_draws
     count = known.draws - known.failed
-    if facts.claim.exact or count >= needed:
+    explained = facts.objective.moments and known.control != MODEL and known.worth >= needed
+    if facts.claim.exact or count >= needed or explained:
         return ""
     few = (
         f"the {facts.objective.label(facts.sign)} needs {needed} or more evaluations at x, and"
@@ -227,8 +229,13 @@ def _thin_tail(facts: Facts) -> str:
 
 
 def _vague(facts: Facts) -> str:
-    """What is to be said of a spread that is not known to within its own size."""
+    """What is to be said of a spread that is not known to within its own size, by few draws.
+
+    As many draws as show the outer tenth of x show what a rare part of it may cause.
+    """
     known = facts.claim.estimate
+    if known.draws - known.failed >= facts.objective.least_draws:
+        return ""
     own = facts.seen.f[facts.seen.at(facts.claim.drawn)]
     if not known.vague or not np.nanmax(own) > np.nanmin(own):  # equal draws are what they are
         return ""

@@ -183,6 +183,10 @@ class Spread(Risk):
     """Risks with a standard deviation in them."""
 
     @property
+    def moments(self) -> bool:
+        return True
+
+    @property
     def tail(self) -> float:
         return OUTER
 

@@ -125,6 +125,11 @@ class Risk(ABC):
         return 1
 
     @property
+    def moments(self) -> bool:
+        """Whether it is made of moments of f, which a quadratic of x may explain altogether."""
+        return False
+
+    @property
     def kept_draws(self) -> int:
         """Draws that are kept for the end, if the budget allows them: those that show a tail."""
         return self.least_draws

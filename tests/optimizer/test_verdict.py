@@ -1,5 +1,6 @@
 """When a claim is not trusted, and what is said then."""
 
+import dataclasses
 from types import SimpleNamespace
 
 import numpy as np
@@ -52,10 +53,25 @@ def test_a_spread_is_one_of_the_outer_tenth(each):
     assert _thin_tail(facts(9, MODEL, 0.1, each)) == ""
 
 
-@pytest.mark.parametrize(("values", "said"), [((0.0, 1.0, 0.2), True), ((1.0, 1.0, 1.0), False)])
-def test_a_variance_that_may_be_zero_is_not_known(values, said):
-    """Draws that are all equal are what they are: their spread is zero, and its error is known."""
-    known = Estimate(np.zeros(1), 0.5, 0.3, 0.3, 0.0, 3.0, 3, 0, 0.3, control=MODEL, vague=True)
+@pytest.mark.parametrize(
+    ("values", "draws", "said"),
+    [((0.0, 1.0, 0.2), 29, True), ((0.0, 1.0, 0.2), 30, False), ((1.0, 1.0, 1.0), 29, False)],
+)
+def test_a_variance_that_may_be_zero_is_not_known(values, draws, said):
+    """Unless 30 draws have shown the outer tenth of x; and draws that are all equal are what they
+    are: their spread is zero, and its error is known."""
+    known = Estimate(np.zeros(1), 0.5, 0.3, 0.3, 0.0, 3.0, draws, 0, 0.3, control=MODEL, vague=True)
     seen = SimpleNamespace(f=np.array(values), at=lambda theta: np.ones(3, bool))
     claim = SimpleNamespace(estimate=known, drawn=known.theta)
-    assert bool(_vague(SimpleNamespace(claim=claim, seen=seen))) == said
+    assert bool(_vague(SimpleNamespace(claim=claim, seen=seen, objective=risk.std()))) == said
+
+
+@pytest.mark.parametrize(
+    ("each", "worth", "said"),
+    [(risk.std(), 30, False), (risk.std(), 29, True), (risk.quantile(0.9), 1e9, True)],
+)
+def test_moments_may_be_explained_by_a_quadratic(each, worth, said):
+    """Few draws are then worth many; what a quadratic says of a quantile is nothing."""
+    known = facts(9, "quadratic", 0.5, each)
+    known.claim.estimate = dataclasses.replace(known.claim.estimate, worth=worth)
+    assert bool(_thin_tail(known)) == said
