@@ -1,6 +1,7 @@
 """What `import phenes` costs and drags in, in a fresh interpreter."""
 
 import json
+import statistics
 import subprocess
 import sys
 
@@ -76,9 +77,9 @@ def test_names_that_are_not_there_are_refused():
 
 @pytest.mark.machine
 def test_import_adds_less_than_three_tenths_of_a_second():
-    """In a fresh interpreter, in seconds of CPU: phenes on top of jax, equinox and optax."""
+    """Median of three fresh interpreters: phenes on top of jax, equinox and optax."""
     code = (
         "import json, time, jax, equinox, optax; start = time.process_time(); import phenes;"
         " print(json.dumps(time.process_time() - start))"
     )
-    assert fresh(code) < 0.3
+    assert statistics.median(fresh(code) for _ in range(3)) < 0.3
