@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 from phenes_lab import report
-from phenes_lab.reproduce.control import claims, results
+from phenes_lab.reproduce.control import claims, ppo, results
 from phenes_lab.reproduce.control.report import report as report_of
 from phenes_lab.reproduce.control.settings import (
     METHODS,
@@ -14,7 +14,7 @@ from phenes_lab.reproduce.control.settings import (
     PendulumSettings,
     SwimmerSettings,
 )
-from phenes_lab.reproduce.held_out_environments import HeldOutSettings, steps_to, to_target
+from phenes_lab.reproduce.held_out_environments import TASKS, HeldOutSettings, steps_to, to_target
 
 from phenes.rl import rollouts, training
 
@@ -224,3 +224,49 @@ def test_a_run_that_proved_its_target_between_looks_has_reached_it():
     proved = one._replace(proved=True)
     assert (to_target(proved, 5.0), steps_to(proved, 5.0)) == (32, 1 + 2 + 3 + 4)
     assert to_target(proved, 1.0) == 16  # an earlier look is earlier
+
+
+class Counted:
+    """Four steps of a reward of 1, as an environment and as a learner that normalises nothing."""
+
+    num_timesteps = 400
+
+    def reset(self, seed=None):
+        self.left = 4
+        return np.zeros(1), {}
+
+    def step(self, action):
+        self.left -= 1
+        return np.zeros(1), 1.0, self.left == 0, False, {}
+
+    def predict(self, obs, deterministic):
+        assert deterministic
+        return 0, None
+
+    def get_vec_normalize_env(self):
+        return None
+
+
+def test_ppo_is_asked_for_the_targets_of_the_other_contenders():
+    expected = {"Pendulum-v1": (PendulumSettings().target,)}
+    expected |= {name: task.targets for name, task in TASKS.items()}
+    assert all(zoo.targets == expected[name] for name, zoo in ppo.ZOO.items())
+
+
+def test_ppo_looks_every_so_often_until_the_last_target(monkeypatch):
+    gymnasium = pytest.importorskip("gymnasium")
+    monkeypatch.setattr(gymnasium, "make", lambda name: Counted())
+    heard = []
+    for target in (4.0, 5.0):
+        looks = []
+        told = ppo.looking("Counted", ppo.Zoo((1.0, target), {}), 0, 60.0, looks)
+        now = {"self": Counted(), "dones": np.ones(50, bool)}
+        heard.append([told(now, None) for _ in range(3)])
+        assert (looks[0].episodes, looks[0].steps, looks[0].value) == (100, 400, 4.0)
+        assert len(looks) == 1
+    assert heard == [[True, False, True], [True, True, True]]
+    now["dones"] = np.zeros(50, bool)
+    assert ppo.looking("Counted", ppo.Zoo((1.0,), {}), 0, 60.0, [])(now, None)
+    now["self"].num_timesteps = ppo.STEPS
+    assert not ppo.looking("Counted", ppo.Zoo((1.0,), {}), 0, 60.0, [])(now, None)
+    assert not ppo.looking("Counted", ppo.Zoo((1.0,), {}), 0, -1.0, [])(now, None)

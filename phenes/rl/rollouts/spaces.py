@@ -182,10 +182,11 @@ def of(env: "Env") -> Spaces:
     acted = getattr(env, "single_action_space", env.action_space)
     limit = limit_of(env) if spec is None else spec.max_episode_steps
     if limit is None:
+        # from one place, whoever asks: Python shows it once, not at every look at the spaces
         warnings.warn(
             f"{name} has no step limit, so episodes end after {LONGEST} steps; max_steps gives"
             " another",
-            stacklevel=2,
+            stacklevel=1,
         )
         limit = LONGEST
     n, sizes, low, high = _actions(name, acted)

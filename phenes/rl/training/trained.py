@@ -77,6 +77,15 @@ class Trained:
     about: Mapping[str, Any]
     world: "World | None" = field(default=None, repr=False, compare=False)
 
+    def __repr__(self) -> str:
+        known, about = [f"a {self.kind}"], self.about
+        if "parameters" in about:
+            known[0] += f" of {about['parameters']:,} parameters"
+        known.append(f"learnt in {self.episodes:,} episodes")
+        if "value" in about:  # not while it is still learning
+            known.append(f"best actions return {about['value']:.5g}")
+        return f"<Trained for {self.name}: {', '.join(known)}>"
+
     @property
     def environment(self) -> World:
         """What makes the environment: its id, or `world`."""

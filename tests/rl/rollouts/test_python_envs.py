@@ -1,5 +1,6 @@
 """Any environment of Gymnasium: in a loop, in its vector form, on workers."""
 
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 
 import gymnasium
@@ -118,6 +119,15 @@ def test_without_a_step_limit_there_is_a_default_and_a_sentence():
     with pytest.warns(UserWarning, match=r"no step limit, so episodes end after 1000 steps; max_"):
         assert load("tests/Endless-v0").spaces.limit == 1000
     assert load("tests/Endless-v0", max_episode_steps=7).spaces.limit == 7
+
+
+def test_the_sentence_about_the_default_limit_is_shown_once():
+    """Training looks at the spaces more than once."""
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("default")
+        spaces("tests/Endless-v0")
+        load("tests/Endless-v0").close()
+    assert len(heard) == 1
 
 
 @pytest.mark.parametrize(("kind", "sizes"), [("many", (3, 2)), ("bits", (2, 2))])

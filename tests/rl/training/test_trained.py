@@ -51,6 +51,20 @@ def test_what_a_network_leaves_behind(network, tmp_path):
         _ = network.probabilities
 
 
+def test_printed_it_is_one_line(network, lake):
+    """Not its arrays: it is what a console shows after `train`."""
+    value = network.about["value"]
+    assert (
+        repr(network)
+        == str(network)
+        == (
+            f"<Trained for CartPole-v1: a network of {network.theta.size} parameters, learnt in"
+            f" 60 episodes, best actions return {value:.5g}>"
+        )
+    )
+    assert "a table of 64 parameters, learnt in 5,000 episodes" in repr(lake)
+
+
 def test_what_a_table_leaves_behind(lake, tmp_path):
     assert (lake.kind, lake.episodes, lake.name) == ("table", 5000, "FrozenLake-v1")
     assert lake.score.greedy == 1.0
@@ -125,6 +139,7 @@ def test_a_plain_loop_with_predict_is_what_is_evaluated(observation, action, tmp
         "settings": {"hidden": (), "action_noise": 0.3},
     }
     trained = Trained(readout, Curve(*(np.empty(0) for _ in Curve._fields)), about)
+    assert repr(trained) == "<Trained for tests/Walk-v0: a network, learnt in 0 episodes>"
     again = phenes.rl.load(trained.save(tmp_path / "walk.phenes"))
     keys = jax.random.split(key, 5)
     x = env.play(acting, jnp.tile(theta, (5, 1)), keys, deterministic=True)
