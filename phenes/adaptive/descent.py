@@ -140,7 +140,7 @@ class Descent:
 
     def learn(self, x: np.ndarray, f: np.ndarray, told: np.ndarray | None = None) -> None:
         """Takes in samples that feed the models only, not the search."""
-        self._estimate = self._anchor = None
+        self._estimate = None
         self.state.archive.add(x, f, told)
 
     def revalue(self, merit: Callable[[np.ndarray], np.ndarray]) -> None:

@@ -50,6 +50,8 @@ def model_of(state: State, newest: int) -> Fit | None:
 
 def full_model_of(state: State, newest: int) -> Fit | None:
     """Model of the newest samples near the mean with all products of coordinates, if enough."""
+    if not crosses(state.coords.dim, min(newest, state.archive.count)):
+        return None
     z, f = rows(state, newest, np.inf)
     near = np.sum(z**2, axis=1) < horizon(state.coords.dim)
     return _with_all_products(z, f, near, separable_axes(state))
@@ -193,7 +195,7 @@ class Anchor:
     model: Fit
     marginal: Marginal
     claim: Claim
-    evaluations: int
+    rows: int  # ever seen by then
 
     def moved(self, state: State) -> Claim:
         """F at the present mean by the same model; its errors grow with the distance."""
@@ -215,26 +217,39 @@ def anchored(state: State, anchor: Anchor | None) -> tuple[Claim, Anchor | None]
     """F at the mean: from the last step or end, a fresh model, or else recent values.
 
     anchor: the model of an earlier call, which serves until half as many rows as it has features
-    are new.
+    are new; in many dimensions as many, as in the search itself.
     """
     last = state.claim
-    d = state.coords.dim
     if state.phase.over or (state.phase.refines and np.isfinite(last.value)):
         return last, None
-    cheap = dear(d)
-    p = axis_features(d) if cheap else features_of(d)
-    if anchor is not None and state.evaluations - anchor.evaluations < p // 2:
+    d = state.coords.dim
+    p, serves = (axis_features(d),) * 2 if dear(d) else (features_of(d), features_of(d) // 2)
+    if anchor is not None and state.archive.total - anchor.rows < serves:
         return anchor.moved(state), anchor
-    newest = (tuning.ROWS_PER_AXIS_FEATURE if cheap else tuning.ROWS_PER_FEATURE) * p
-    z, f = rows(state, newest, horizon(d))
-    model = fit(z, f, not cheap, separable_axes(state))
-    if model is not None:
-        claim = smoothed(state, model, np.zeros(d), z, f)
-        return claim, Anchor(model, state.marginal, claim, state.evaluations)
+    anchor = _fresh(state, p)
+    return (_recent(state), None) if anchor is None else (anchor.claim, anchor)
+
+
+def _fresh(state: State, p: int) -> Anchor | None:
+    """A model of the newest rows, with up to p features; None if they are too few."""
+    d = state.coords.dim
+    if state.archive.count <= tuning.LEAST_ROWS_PER_FEATURE * axis_features(d):
+        return None
+    each = tuning.ROWS_PER_AXIS_FEATURE if dear(d) else tuning.ROWS_PER_FEATURE
+    z, f = rows(state, each * p, horizon(d))
+    model = fit(z, f, not dear(d), separable_axes(state))
+    if model is None:
+        return None
+    claim = smoothed(state, model, np.zeros(d), z, f)
+    return Anchor(model, state.marginal, claim, state.archive.total)
+
+
+def _recent(state: State) -> Claim:
+    """What the newest values say of F at the mean."""
+    cost = state.claim.noise_cost
     _, f = state.archive.newest(state.popsize)
     if f.size == 0:
-        return Claim(np.nan, np.inf, last.noise_cost), None
+        return Claim(np.nan, np.inf, cost)
     if f.size == 1:
-        return Claim(float(f[0]), np.inf, last.noise_cost), None
-    error = float(f.std(ddof=1) / np.sqrt(f.size))
-    return Claim(float(f.mean()), error, last.noise_cost), None
+        return Claim(float(f[0]), np.inf, cost)
+    return Claim(float(f.mean()), float(f.std(ddof=1) / np.sqrt(f.size)), cost)

@@ -383,7 +383,7 @@ class Adaptive:
     @property
     def challenging(self) -> bool:
         """Whether a restart is under way, beside a best descent that has seen values."""
-        return self._challenger is not None and self._incumbent.state.archive.best() is not None
+        return self._challenger is not None and self._incumbent.state.archive.valued
 
     @property
     def restarts(self) -> int:
@@ -406,9 +406,9 @@ class Adaptive:
         Also while no two values differ: that is no convergence.
         """
         state = self._incumbent.state
-        if self._lost or not (state.phase.over and self._schedule.verdicts.pointless):
-            return ""
-        return state.why
+        if state.phase.over and self._schedule.verdicts.pointless and not self._lost:
+            return state.why
+        return ""
 
     @property
     def _lost(self) -> bool:

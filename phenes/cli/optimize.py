@@ -170,7 +170,7 @@ def table(result: Any) -> Any:
     if result.noise:
         title += f"; noise: {result.noise}"
     if result.space is not None:
-        from phenes.optimizer import named_result
+        from phenes.optimizer.answer import named_result
 
         out = Table(*named_result.header(result.space), title=title, title_justify="left")
         for row in named_result.table(result.space, result.x):

@@ -30,9 +30,18 @@ def upper(successes: int, draws: int, sure: float = SURE) -> float:
     return float(special.betaincinv(successes + 1, draws - successes, sure))
 
 
-def needed(level: float) -> int:
-    """Draws without any violation after which `lower` reaches a probability."""
-    return math.ceil(math.log(1 - SURE) / math.log(level))
+def needed(level: float, violated: int = 0) -> int:
+    """Draws, so many of them violating, after which `lower` reaches a probability."""
+    n = math.ceil(math.log(1 - SURE) / math.log(level))
+    if not violated:
+        return n
+    low, high = n, n
+    while lower(high - violated, high) < level:
+        low, high = high, 2 * high + violated
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if lower(middle - violated, middle) >= level else (middle, high)
+    return high
 
 
 def of_mean(values: FloatArray) -> tuple[float, float, float]:

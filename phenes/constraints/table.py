@@ -35,13 +35,19 @@ class Held(NamedTuple):
     wanted : float or None
         The probability that was asked for; None if the mean was, or nothing of this one alone.
     met : bool
-        Nothing contradicts what was asked for, and the model supports it.
+        Nothing contradicts what was asked for, and `bound` supports it, or the draws alone do.
     confirmed : bool
         The draws alone show what was asked for, at 95 %.
     binding : bool
         It is at its limit, or beyond.
     needed : int
         Draws without a violation that would confirm it by counting; 0 if there is no such number.
+    bound : float
+        The probability is at least this by all that is believed: by the model with two of its
+        errors against it, and by counting for limits that no model resolves. Of a mean that is
+        asked for: it is at most this, in standard deviations of the constraint.
+    unresolved : tuple of str
+        The constraints among them of which no model is believed: they jump, for all that is seen.
     """
 
     name: str
@@ -56,6 +62,8 @@ class Held(NamedTuple):
     confirmed: bool = False
     binding: bool = False
     needed: int = 0
+    bound: float = np.nan
+    unresolved: tuple[str, ...] = ()
 
     def cells(self) -> tuple[str, ...]:
         """A row of the printed table.

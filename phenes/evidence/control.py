@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
 from phenes._validate import BoolArray, FloatArray, IntArray
 from phenes.adaptive.model.features import design
@@ -197,17 +197,17 @@ def quadratic(
     gram = a.T @ a
     gram[np.diag_indices(len(gram))] += RIDGE * len(a)
     try:
-        factor = cho_factor(gram, check_finite=False)
+        factor = cho_factor(gram, lower=True, check_finite=False)
     except np.linalg.LinAlgError:
         return None
-    beta = cho_solve(factor, a.T @ ((f - level) / scale))
-    solved = cho_solve(factor, a.T)  # G a_i, columns
-    leverage = np.minimum(np.einsum("ij,ji->i", a, solved), 1 - 1e-6)
+    beta = cho_solve(factor, a.T @ ((f - level) / scale), check_finite=False)
+    half = solve_triangular(factor[0], a.T, lower=True, check_finite=False)  # half' half = a G a'
+    leverage = np.minimum(np.einsum("ij,ij->j", half, half), 1 - 1e-6)
     rest = (values - level) / scale - a_all @ beta
     rest[rows] = rest[rows] / (1 - leverage)
     expected, doubt = _expectation(law, beta, crossed)
     found = float(expected @ beta) + rest
-    found[rows] -= (expected @ solved) * rest[rows]
+    found[rows] -= (a @ cho_solve(factor, expected, check_finite=False)) * rest[rows]
     found[failed] = (price - level) / scale
     return Control(
         "quadratic" if crossed else "axes",

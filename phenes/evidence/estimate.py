@@ -10,6 +10,7 @@ The error includes what the draws may have missed.
 from __future__ import annotations
 
 import copy
+import functools
 import math
 from dataclasses import dataclass, replace
 
@@ -19,6 +20,7 @@ from scipy import special
 from phenes._validate import BoolArray, FloatArray, IntArray
 from phenes.adaptive.model.features import axis_features, full_features
 from phenes.evidence.control import Control, Surrogate, process, process_of_risk, quadratic
+from phenes.evidence.decay import decay
 from phenes.evidence.law import Law
 from phenes.evidence.observations import Observations
 from phenes.gp.coverage import covering
@@ -137,15 +139,15 @@ def balance_weights(seen: Observations, law: Law) -> FloatArray:
     """
     if not law.weighs or not seen.count:
         return fresh_weights(seen, law)
-    aim = law.z(seen.theta + (law.centre - law.theta))
-    chosen = np.argsort(np.sum(aim**2, axis=1), kind="stable")[:NEIGHBOURS]
-    z = law.z(seen.point[chosen])
+    shift = law.centre - law.theta
+    chosen = np.argsort(law.squared(seen.theta, shift), kind="stable")[:NEIGHBOURS]
+    aim, z = law.z(seen.theta[chosen] + shift), law.z(seen.point[chosen])
     here = -0.5 * np.sum(z**2, axis=1)
-    apart = np.sum(z**2, axis=1)[:, None] + np.sum(aim[chosen] ** 2, axis=1) - 2 * z @ aim[chosen].T
+    apart = np.sum(z**2, axis=1)[:, None] + np.sum(aim**2, axis=1) - 2 * z @ aim.T
     weights = np.zeros(seen.count)
     nearest = apart.min(axis=1)
     weights[chosen] = np.exp(here + 0.5 * nearest) / np.sum(
-        np.exp(-0.5 * (apart - nearest[:, None])), axis=1
+        decay(-0.5 * (apart - nearest[:, None])), axis=1
     )
     fresh = fresh_weights(seen, law)
     # far from all theta that were evaluated, the weights degenerate: their sum is not near its
@@ -301,20 +303,25 @@ class _View:
         self.law, self.price = law, price
         self.low = min(seen.lowest, price)
         self.high = max(seen.highest, price)
-        z = law.z(seen.point)
-        chosen = _worth_a_look(np.sum(z**2, axis=1), seen.f, weights)
+        distance, f = law.squared(seen.point), seen.f
+        chosen = _worth_a_look(distance, f, weights)
         if not seen.walled:
-            chosen &= ~np.isnan(seen.f)
-        self.z, self.f, self.w = z[chosen], seen.f[chosen], weights[chosen]
+            chosen &= ~np.isnan(f)
+        rows = slice(None) if chosen.all() else chosen  # no copy of all
         self.chosen, self.tail = chosen, 1.0
-        self.point = seen.point[chosen]
-        self.distance = np.sum(self.z**2, axis=1)
+        self.point, self.f, self.w = seen.point[rows], f[rows], weights[rows]
+        self.distance = distance[rows]
         self.failed = np.isnan(self.f)
         self.f = np.where(self.failed, price, self.f)
         self.effective = 1 / float(np.sum(self.w**2))
         self.ratio, self.horizon = self._distances()
         self.nearness = self._nearness(self.horizon)
         self.jumps = np.zeros(self.f.size, bool)
+
+    @functools.cached_property
+    def z(self) -> FloatArray:
+        """Whitened rows, which models are fitted to."""
+        return self.law.z(self.point)
 
     def _nearness(self, horizon: float) -> FloatArray:
         """How much of what is missed at a row may be missed here as well, [n].
@@ -370,7 +377,9 @@ class _View:
     def _plateaus(self) -> BoolArray:
         """Rows with a value that another has at another x, [n]: a penalty, a step, scrap."""
         _, first, group = np.unique(self.f, return_index=True, return_inverse=True)
-        elsewhere = np.any(self.point != self.point[first[group]], axis=1)
+        again = np.flatnonzero(first[group] != np.arange(self.f.size))
+        elsewhere = np.zeros(self.f.size, bool)
+        elsewhere[again] = np.any(self.point[again] != self.point[first[group[again]]], axis=1)
         return np.isin(group, group[elsewhere])
 
     @property

@@ -7,6 +7,7 @@ import numpy as np
 
 from phenes._validate import BoolArray, FloatArray
 
+BLOCK = 2**14  # numbers that fit into the cache
 SIMULATED = 4096  # draws by which the reach of a Gaussian law is explored; they cost no evaluations
 
 
@@ -54,6 +55,28 @@ class Law:
         """
         r = x - self.centre
         return r * self.whiten if self.whiten.ndim == 1 else r @ self.whiten
+
+    def squared(self, x: FloatArray, shift: FloatArray | None = None) -> FloatArray:
+        """Squared lengths of `z`, block by block: of many rows in many coordinates no copy is made.
+
+        Parameters
+        ----------
+        x : ndarray, shape (n, d)
+            Realised inputs.
+        shift : ndarray, shape (d,), optional
+            What is added to each.
+
+        Returns
+        -------
+        ndarray, shape (n,)
+        """
+        found = np.empty(len(x))
+        step = max(BLOCK // self.theta.size, 1)
+        for k in range(0, len(x), step):
+            rows = x[k : k + step]
+            z = self.z(rows if shift is None else rows + shift)
+            found[k : k + step] = np.sum(z * z, axis=1)
+        return found
 
     def x(self, z: FloatArray) -> FloatArray:
         """The reverse of `z`.

@@ -8,7 +8,6 @@ must not contradict it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 
@@ -16,123 +15,22 @@ from phenes._validate import BoolArray, FloatArray
 from phenes.constraints import Requirement, Wanted, bounds
 from phenes.evidence.law import Law
 from phenes.evidence.observations import Observations
+from phenes.evidence.resolution import jumping, unresolved
+from phenes.evidence.standing import Place, Standing, used
 from phenes.evidence.tails import violating
 from phenes.gp.fit import Fitted
 from phenes.gp.limits import LimitModel
 
-# confidence at which fresh draws contradict that a requirement is met: every round of draws is a
-# look, and one wrong look costs a good answer
-CONTRADICTED = 0.999
-CAUTION = 2.0  # standard deviations of the model that count against a proposal
-# share of the allowed violations that a proposal may use: what is exactly at its limit is half of
-# the time beyond it
-USED = 0.95
+CAUTION = 2.0  # standard deviations of the model that count against what is claimed
+# and against a proposal whose mean is bounded: the last draws move the model a little
+CAUTION_OF_MEAN = 3.0
+RULE_OF_THREE = 3.0  # n draws miss what has a probability of 3 / n once in twenty times
 NEAR = 1.0  # distance, in standard deviations of the noise, up to which a model is used again
 TAIL = 0.25  # share of the worst draws whose mean says in which direction a constraint rises
 DRAWS = 256  # of the law, for means and slopes
 FARTHEST = 4.0  # standard deviations of the noise that a proposal is moved at once
 HALVINGS = 9  # of that distance
 MOVES = 4
-
-
-class Standing(NamedTuple):
-    """What is known of one requirement at a theta.
-
-    draws, violated: fresh draws there, and how many violate it. violation: its probability by the
-    model, of which a share that failed there without constraints knows nothing and is added, the
-    mean excess if the mean is wanted; NaN without a model. cautious: the same with
-    the model's error against it. excess: mean of what is above the limit, in units of the
-    constraint. low: a bound of the mean, below which it is not, at 95 %.
-    """
-
-    requirement: Requirement
-    draws: int
-    violated: int
-    violation: float
-    cautious: float
-    excess: float
-    low: float = -np.inf
-    high: float = np.inf
-
-    @property
-    def allowed(self) -> float:
-        """What the violation may be."""
-        level = self.requirement.level
-        return 0.0 if level is None else 1 - level
-
-    @property
-    def contradicted(self) -> bool:
-        """Whether fresh draws show that it is not met; they are looked at many times."""
-        level = self.requirement.level
-        if level is None:
-            return self.low > 0
-        held = self.draws - self.violated
-        return self.draws > 0 and bounds.upper(held, self.draws, CONTRADICTED) < level
-
-    @property
-    def confirmed(self) -> bool:
-        """Whether fresh draws alone show that it is met, at 95 %."""
-        level = self.requirement.level
-        if level is None:
-            return self.high <= 0
-        return bounds.lower(self.draws - self.violated, self.draws) >= level
-
-    @property
-    def met(self) -> bool:
-        """Whether the model supports it, or draws confirm it, and none contradict it."""
-        supported = self.violation <= self.allowed  # NaN is no support
-        return not self.contradicted and (supported or self.confirmed)
-
-    @property
-    def safe(self) -> bool:
-        """Whether it is met with a margin, for a proposal."""
-        return not self.contradicted and self.cautious <= USED * self.allowed
-
-    @property
-    def strictness(self) -> float:
-        """Share of what is allowed that a model may use which fresh draws have contradicted."""
-        if not self.contradicted or not self.violated:
-            return 1.0
-        return self.allowed * self.draws / self.violated
-
-    @property
-    def shortfall(self) -> float:
-        """By how much more it is violated than allowed; infinite if nothing is known."""
-        counted = self.violated / self.draws if self.draws else np.nan
-        known = [each for each in (self.violation, counted) if np.isfinite(each)]
-        if self.requirement.level is None:
-            known = [each for each in (self.violation, self.excess) if np.isfinite(each)]
-        return max(max(known) - self.allowed, 0.0) if known else np.inf
-
-
-class Place(NamedTuple):
-    """All requirements at a theta. each: violations of the single constraints by the model."""
-
-    standings: tuple[Standing, ...]
-    each: tuple[float, ...] = ()
-
-    @property
-    def met(self) -> bool:
-        """Whether all are."""
-        return all(one.met for one in self.standings)
-
-    @property
-    def safe(self) -> bool:
-        """Whether all are met with a margin."""
-        return all(one.safe for one in self.standings)
-
-    @property
-    def strictness(self) -> float:
-        """The least of all."""
-        return min((one.strictness for one in self.standings), default=1.0)
-
-    @property
-    def badness(self) -> tuple[float, float]:
-        """By which places that do not meet them are compared."""
-        return (
-            max((one.shortfall for one in self.standings), default=0.0),
-            max((one.excess for one in self.standings), default=0.0),
-        )
 
 
 class Limits:
@@ -148,6 +46,7 @@ class Limits:
         self.wanted = wanted
         self._models: list[tuple[FloatArray, LimitModel]] = []
         self._rows = -1
+        self._jumps, self._looked = False, -1
 
     def place(self, seen: Observations, law: Law, exact: bool = False) -> Place:
         """What is known at law.theta.
@@ -172,6 +71,9 @@ class Limits:
             self._standing(one, seen.c[own], law, model, scale, exact, _failing(seen, own))
             for one in self.wanted.requirements(seen.limits)
         )
+        if not exact:
+            unknown, lost = unresolved(seen, model), _may_fail(seen, own, law)
+            standings = tuple(_by_counts(each, seen, own, unknown, lost) for each in standings)
         each: list[float] = []
         for k in range(len(seen.limits)):
             single = Requirement((k,), 0.5, seen.limits[k])
@@ -264,17 +166,57 @@ class Limits:
             return theta
         scale = scales(seen.c)
         wanted = self.wanted.requirements(seen.limits)
-        at, used = theta, USED * strictness
+        unknown, at = unresolved(seen, model), theta
+        may = [strictness * used(not unknown[list(one.members)].any()) for one in wanted]
         for _ in range(MOVES):
             law = law_at(at)
             over = [
-                _violation(one, law, model, scale, CAUTION) - used * _allowed(one) for one in wanted
+                _over(one, law, model, scale, share) for one, share in zip(wanted, may, strict=True)
             ]
             k = int(np.argmax(over))
             if over[k] <= 0:
                 break
-            at = _retreat(wanted[k], law_at, at, model, scale, inside, used)
+            at = _retreat(wanted[k], law_at, at, model, scale, inside, may[k])
         return at
+
+    def kept_draws(self, seen: Observations, most: int) -> int:
+        """Draws of the answer that would confirm what no model supports; 0 if more than `most`."""
+        if not seen.limits or not self._jump(seen):
+            return 0
+        levels = [one.level for one in self.wanted.requirements(seen.limits)]
+        least = max((bounds.needed(level) for level in levels if level is not None), default=0)
+        return least if least <= most else 0
+
+    def _jump(self, seen: Observations) -> bool:
+        """Whether a constraint jumps: by the first rows, twice as many from time to time."""
+        rows = 2 ** int(np.log2(max(seen.count, 1)))
+        if rows != self._looked:
+            self._jumps, self._looked = bool(jumping(seen, rows).any()), rows
+        return self._jumps
+
+
+def _by_counts(
+    one: Standing, seen: Observations, own: BoolArray, unresolved: BoolArray, lost: float
+) -> Standing:
+    """The same, where no model resolves some limits: of these only the draws `own` count.
+
+    A mean may have more above it than so few draws have shown: the rule of three. lost: what may
+    fail beside what did.
+    """
+    if one.requirement.level is None:  # a mean does not hang on where exactly an edge is
+        unresolved = jumping(seen)
+    members = [k for k in one.requirement.members if unresolved[k]]
+    if not members:
+        return one if one.requirement.level is None else one._replace(uncounted=lost)
+    names = tuple(seen.limits[k] for k in members)
+    if one.requirement.level is not None:
+        holds = np.all(seen.c[own][:, members] <= 0, axis=1)
+        may = bounds.upper(int(holds.sum()), holds.size)
+        return one._replace(unresolved=names, uncounted=may)  # failures are among them
+    h = worst(seen.c, one.requirement, scales(seen.c))
+    more = float(np.max(h, initial=-np.inf, where=np.isfinite(h))) - float(np.mean(h[own]))
+    high = one.high + RULE_OF_THREE * more / one.draws if one.draws else np.inf
+    return one._replace(unresolved=names, uncounted=np.inf, high=high)
 
 
 def _retreat(
@@ -298,7 +240,7 @@ def _retreat(
         return inside((theta + step)[None])[0]
 
     def over(t: float) -> float:
-        return _violation(one, law_at(moved(t)), model, scale, CAUTION) - used * _allowed(one)
+        return _over(one, law_at(moved(t)), model, scale, used)
 
     high = 1.0
     while over(high) > 0 and high < FARTHEST:
@@ -332,6 +274,12 @@ def _allowed(one: Requirement) -> float:
     return 0.0 if one.level is None else 1 - one.level
 
 
+def _over(one: Requirement, law: Law, model: LimitModel, scale: FloatArray, used: float) -> float:
+    """By how much a proposal violates it more than it may, with the model's error against it."""
+    caution = CAUTION_OF_MEAN if one.level is None else CAUTION
+    return _violation(one, law, model, scale, caution) - used * _allowed(one)
+
+
 def _violation(
     one: Requirement, law: Law, model: LimitModel, scale: FloatArray, caution: float
 ) -> float:
@@ -343,8 +291,11 @@ def _violation(
 
     if one.level is not None:
         return violating(law, at)
-    x = law.x(law.draws[:DRAWS]) if law.noisy.any() else law.centre[None]
-    return float(at(x).mean())
+    (k,) = one.members
+    if law.exact or not law.noisy.any():
+        mean, sd = model.averaged(law.centre, law.cov)
+        return float((mean[k] + caution * sd[k]) / scale[k])
+    return float(at(law.x(law.draws)).mean())
 
 
 def _or_failing(violation: float, failing: float) -> float:
@@ -360,6 +311,23 @@ def _failing(seen: Observations, own: BoolArray) -> float:
     """
     here = float(np.isnan(seen.c[own]).any(axis=1).mean()) if own.any() else 0.0
     return here if seen.walled else max(here, float(np.isnan(seen.f).mean()))
+
+
+def _may_fail(seen: Observations, own: BoolArray, law: Law) -> float:
+    """What share may have no constraints at a theta beside that of `_failing`, at 95 %.
+
+    Where failures have a place, by the draws there, if one lies where x may be; else by all rows.
+    """
+    gone = np.any(np.isnan(seen.c), axis=1)
+    if not gone.any():
+        return 0.0
+    has_place = seen.walled or not np.isnan(seen.f).any()
+    reach = float(np.linalg.norm(law.draws, axis=1).max())
+    if has_place and not np.any(np.linalg.norm(law.z(seen.point[gone]), axis=1) <= reach):
+        return 0.0
+    counted = own if has_place else np.ones(gone.size, bool)
+    most = bounds.upper(int(np.sum(counted & ~gone)), int(counted.sum()))
+    return max(most - _failing(seen, own), 0.0)
 
 
 def worst(c: FloatArray, one: Requirement, scale: FloatArray) -> FloatArray:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phenes._validate import FloatArray
+from phenes.evidence.decay import decay
 from phenes.evidence.law import Law
 from phenes.evidence.observations import Observations
 
@@ -42,13 +43,14 @@ def rank(
     f = merit(np.where(np.isnan(f), 2 * price - np.median(finite) if finite.size else price, f))
     mixture, here = _squared(z, aim), _squared(z, at)
     here[np.equal.outer(rows, own)] = np.inf
+    scaled = np.empty_like(mixture)
     bound, open_ = np.full(len(pool), np.inf), np.ones(len(pool), bool)
     for k in range(WIDENINGS):
         if not open_.any():
             break
         width = WIDER ** (2 * k)
-        log_mixture = _logsumexp(-mixture / (2 * width))
-        weight = np.exp(np.minimum(-here[:, open_] / (2 * width) - log_mixture[:, None], 0.0))
+        log_mixture = _logsumexp(np.divide(mixture, -2 * width, out=scaled))
+        weight = decay(np.minimum(-here[:, open_] / (2 * width) - log_mixture[:, None], 0.0))
         total = weight.sum(axis=0)
         effective = total**2 / np.maximum(np.sum(weight**2, axis=0), 1e-300)
         done = (effective >= ENOUGH) & (total > 1e-9)
@@ -72,5 +74,7 @@ def _squared(a: FloatArray, b: FloatArray) -> FloatArray:
 
 
 def _logsumexp(a: FloatArray) -> FloatArray:
+    """log(sum(exp(a))) of each row; a is overwritten."""
     top = a.max(axis=1)
-    return top + np.log(np.sum(np.exp(a - top[:, None]), axis=1))
+    a -= top[:, None]
+    return top + np.log(np.sum(decay(a), axis=1))

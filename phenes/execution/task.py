@@ -69,8 +69,11 @@ class Guarded:
 
     def __call__(self, point: FloatArray) -> Outcome:
         try:
-            with _alarm(self.limit):
+            if self.limit is None:  # a context costs more than many an f
                 out = self.f(point.copy())
+            else:
+                with _alarm(self.limit):
+                    out = self.f(point.copy())
             x, value, held = taken_apart(out, self.realises, self.constrained)
             self.in_jax = type(value).__module__.startswith("jax")  # without importing JAX to ask
             realised = None if x is None else np.asarray(x, np.float64).reshape(point.shape)
@@ -126,6 +129,8 @@ def _load(blob: bytes, realises: bool, constrained: bool) -> OnWorker:
 
 
 def number(value: Any) -> float:
+    if isinstance(value, float):
+        return float(value)
     array = np.asarray(value, np.float64)
     if array.size != 1:
         raise TypeError(f"f must return a number, got shape {array.shape}")
@@ -202,10 +207,10 @@ def say(error: BaseException) -> str:
 
 
 @contextlib.contextmanager
-def _alarm(seconds: float | None) -> Generator[None]:
+def _alarm(seconds: float) -> Generator[None]:
     """Time out what runs inside, in the main thread; elsewhere the caller's wait times out."""
     in_main_thread = threading.current_thread() is threading.main_thread()
-    if seconds is None or not hasattr(signal, "setitimer") or not in_main_thread:
+    if not hasattr(signal, "setitimer") or not in_main_thread:
         yield
         return
 

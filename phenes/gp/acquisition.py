@@ -115,11 +115,11 @@ def jump(points: FloatArray, region: Region, rng: np.random.Generator) -> None:
     points[:, lattice.integers] = region.inside(points)[:, lattice.integers]
 
 
-def _scores(belief: Belief, best: float, points: FloatArray) -> FloatArray:
-    """Log expected improvement below `best` at points (m, d), (m,)."""
-    mean, sd = belief.at(points)
+def _scores(belief: Belief, best: float, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Log expected improvement below `best` at points (m, d), and the doubt there, (m,) each."""
+    mean, sd, doubt = belief.doubted(points)
     sd = np.maximum(sd, tuning.TINY)
-    return np.log(sd) + log_improvement((best - mean) / sd)
+    return np.log(sd) + log_improvement((best - mean) / sd), doubt
 
 
 def most_promising(
@@ -130,9 +130,8 @@ def most_promising(
     The best of the candidates, polished in the region.
     """
     if isinstance(belief, RiskBelief):  # which compares many by a few draws only
-        points = points[np.argsort(-_scores(belief, best, points))[: tuning.SHORT_LIST]]
-    score = _scores(belief, best, points)
-    doubt = belief.doubt(points)
+        points = points[np.argsort(-_scores(belief, best, points)[0])[: tuning.SHORT_LIST]]
+    score, doubt = _scores(belief, best, points)
     tries: list[tuple[FloatArray, float]] = []
     for k in np.argsort(-score, kind="stable")[: tuning.POLISHED]:
 

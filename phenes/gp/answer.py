@@ -1,4 +1,4 @@
-"""The answer of the model: the least E f near a theta that was tried."""
+"""The answer of the model: the least E f near a theta that was tried, and had a value."""
 
 from __future__ import annotations
 
@@ -21,11 +21,13 @@ Draws = Callable[[FloatArray], FloatArray | None]
 def best_known(model: Model, region: Region, draws: Draws) -> FloatArray:
     """The theta (d,) whose E f is least by the mean and its doubtful error.
 
-    Only near theta that were tried: a model is sure of what it has never seen. The expected
-    improvement is measured against this answer, so that whatever promises more is tried next.
+    Only near theta that were tried: a model is sure of what it has never seen. And only where an
+    evaluation had a value: down a slope that ends where f fails, each failure would lead further
+    out. The expected improvement is measured against this answer, so that whatever promises more is
+    tried next.
     """
-    belief = model.belief
-    tried = np.unique(region.inside(model.rows.theta), axis=0)
+    belief, rows = model.belief, model.rows
+    tried = np.unique(region.inside(rows.theta[rows.worked]), axis=0)
     mean, sd = belief.at(tried)
     reach = np.sqrt(model.noise_variances + (tuning.NEAR * model.lengths) ** 2)
     found: list[FloatArray] = []

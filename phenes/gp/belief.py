@@ -49,12 +49,18 @@ class Belief:
 
     def at(self, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean and standard deviation, (m,) each, at theta (m, d)."""
-        mean, sd = self.values.at(theta)
-        if self.believed is not None:
-            sd = self.believed.at(theta)[1]
-        sd = sd * self.doubt(theta)
+        mean, sd, _ = self.doubted(theta)
+        return mean, sd
+
+    def doubted(self, theta: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """`at`, and the doubt that its standard deviations contain, (m,) each."""
+        mean, sd, doubt = self._modelled(theta)
         p = self.failing(theta)
-        return mean + p * (self.price - mean), (1 - p) * sd
+        return mean + p * (self.price - mean), (1 - p) * (sd * doubt), doubt
+
+    def _modelled(self, theta: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Mean, standard deviation and doubt where evaluations succeed."""
+        return self.values.explained(theta, self.believed)
 
     def failing(self, theta: FloatArray) -> FloatArray:
         """Probability of failing at theta (m, d), (m,)."""
@@ -73,10 +79,7 @@ class Belief:
 
     def slopes(self, theta: FloatArray, doubt: float) -> Slopes:
         """The same at one theta (d,), with derivatives; the doubt is taken to be constant."""
-        f = self.values.slopes(theta)
-        if self.believed is not None:
-            under_way = self.believed.slopes(theta)
-            f = f._replace(sd=under_way.sd, sd_slope=under_way.sd_slope)
+        f = self.values.slopes(theta, self.believed)
         f = f._replace(sd=doubt * f.sd, sd_slope=doubt * f.sd_slope)
         return self._with_failures(f, theta)
 

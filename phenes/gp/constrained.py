@@ -192,7 +192,7 @@ def best_within(model: Model, limits: Limits, region: Region) -> FloatArray:
     Where none does, the one that violates them least.
     """
     belief = model.belief
-    tried = np.unique(region.inside(model.rows.theta), axis=0)
+    tried = np.unique(region.inside(model.rows.theta[model.rows.worked]), axis=0)
     over = limits.cautious(tried)
     mean, sd = belief.at(tried)
     cost = mean + tuning.CAUTION * sd

@@ -15,7 +15,7 @@ from scipy.optimize import minimize
 from phenes._validate import FloatArray
 from phenes.gp import tuning
 from phenes.gp.kernel import Cloud, Kernel, Shape, matern, squared_exponential
-from phenes.gp.likelihood import Likelihood, unpack
+from phenes.gp.likelihood import Likelihood, prior, unpack
 from phenes.gp.warp import Warp, warp_for
 
 
@@ -61,16 +61,24 @@ def refine(shape: Shape, start: FloatArray, rows: Cloud, y: FloatArray, steps: i
 
 
 def choose(rows: Cloud, y: FloatArray, known: Fitted | None, steps: int) -> Fitted:
-    """The best of all kernels, each from its prior mean, from short lengths and from `known`."""
+    """The best of all kernels, each from its prior mean, from short lengths and from `known`.
+
+    Of many values the likelihood has one maximum for each kernel: one start is enough, `known` or
+    its lengths.
+    """
     dim = rows.points.shape[1]
     found: list[Fitted] = (
         [] if known is None else [refine(known.shape, known.parameters, rows, y, steps)]
     )
     for shape in shapes():
-        start = Likelihood(shape, rows, y).prior.mean
+        start = prior(shape, dim).mean
         short = start.copy()
         short[:dim] += math.log(tuning.SHORT)
-        found += [refine(shape, one, rows, y, steps) for one in (start, short)]
+        starts = [start, short]
+        if known is not None and y.size > tuning.SEVERAL_STARTS:
+            start[:dim] = known.parameters[:dim]
+            starts = [] if shape.name == known.shape.name else [start]
+        found += [refine(shape, one, rows, y, steps) for one in starts]
     return min(found, key=lambda each: each.cost)
 
 

@@ -76,6 +76,11 @@ class Cloud:
         return np.concatenate([z, (squares - 1) / math.sqrt(2), crossed], axis=1)
 
     @functools.cached_property
+    def feature_slopes(self) -> FloatArray:
+        """Derivatives of `features` of the only point, (p, d)."""
+        return feature_slopes(self.points[0])
+
+    @functools.cached_property
     def parts(self) -> list[tuple[IntArray, Cloud]]:
         """Rows that are exact, and rows that are not, with their indices.
 
@@ -148,6 +153,8 @@ class Kernel:
 
     def stationary(self, a: Cloud, b: Cloud) -> FloatArray:
         """The part of the mixture of squared exponentials, (m, n)."""
+        if len(a.parts) == len(b.parts) == 1:
+            return self._block(a.parts[0][1], b.parts[0][1])
         value = np.zeros((len(a), len(b)))
         for rows, one in a.parts:
             for columns, other in b.parts:
@@ -162,21 +169,23 @@ class Kernel:
                 value += weight * Pairs(scale, a, b).value
             else:
                 white = Whitening(scale, added(a.cov, b.cov))
-                r2 = cdist(white(a.points), white(b.points), "sqeuclidean")
-                value += weight * math.exp(white.log_factor) * np.exp(-0.5 * r2)
+                each = cdist(white(a.points), white(b.points), "sqeuclidean")
+                each *= -0.5  # in place: it is large, and this is most of what an ask does
+                np.exp(each, out=each)
+                each *= weight * math.exp(white.log_factor)
+                value += each
         return value
 
-    def at(
-        self, theta: FloatArray, noise: FloatArray | None, rows: Cloud
-    ) -> tuple[FloatArray, FloatArray]:
+    def at(self, blurred: Cloud, rows: Cloud) -> tuple[FloatArray, FloatArray]:
         """`covariance` of one blurred theta with the rows (n,), and its slope (n, d)."""
+        theta, noise = blurred.points[0], blurred.cov
         k, slope = np.zeros(len(rows)), np.zeros((len(rows), theta.size))
         for index, part in rows.parts:
             apart = theta - part.points
             for g, weight in zip(self.shape.nodes, self.shape.weights, strict=True):
                 scale = g * self.lengths**2
                 if part.each:
-                    each = Pairs(scale, Cloud(theta[None], noise), part)
+                    each = Pairs(scale, blurred, part)
                     value, solved = weight * each.value[0], each.solved[0]
                 else:
                     white = Whitening(scale, added(noise, part.cov))
@@ -186,9 +195,9 @@ class Kernel:
                 k[index] += value
                 slope[index] -= value[:, None] * solved
         if self.shape.quadratic:
-            weighed = rows.features * self.amplitudes()
-            k += weighed @ Cloud(theta[None], noise).features[0]
-            slope += weighed @ feature_slopes(theta)
+            weighed = rows.features * self.amplitudes
+            k += weighed @ blurred.features[0]
+            slope += weighed @ blurred.feature_slopes
         return k, slope
 
     def weighed(
@@ -215,7 +224,7 @@ class Kernel:
                     slope[index] -= white.solve(apart)
                 k[index] += value.sum(axis=0)
         if self.shape.quadratic:
-            weighed = rows.features * self.amplitudes()
+            weighed = rows.features * self.amplitudes
             k += weighed @ (w @ Cloud(points).features)
             slope += weighed @ summed_slopes(points, w)
         return k, slope
@@ -227,14 +236,15 @@ class Kernel:
         if not self.shape.quadratic:
             return value, np.zeros(points.shape[1])
         phi = w @ cloud.features
-        return value, 2 * (phi * self.amplitudes()) @ summed_slopes(points, w)
+        return value, 2 * (phi * self.amplitudes) @ summed_slopes(points, w)
 
     def quadratic(self, a: Cloud, b: Cloud) -> FloatArray:
         """The quadratic part, (m, n)."""
         if not self.shape.quadratic:
             return np.zeros((len(a), len(b)))
-        return (a.features * self.amplitudes()) @ b.features.T
+        return (a.features * self.amplitudes) @ b.features.T
 
+    @functools.cached_property
     def amplitudes(self) -> FloatArray:
         """Prior variance of each coefficient of phi, relative to that of f, (p,)."""
         dim = self.lengths.size
@@ -252,20 +262,26 @@ class Kernel:
 
     def averaged(self, a: Cloud) -> FloatArray:
         """E k(x, x') for independent x, x' of the same row: the prior variance of F, (n,)."""
-        value = np.zeros(len(a))
-        spread = None if a.cov is None else 2 * a.cov
+        return self.averaged_stationary(a.cov) + self.averaged_quadratic(a)
+
+    def averaged_stationary(self, cov: FloatArray | None) -> float:
+        """The part of the mixture in `averaged`, which does not depend on where x is."""
+        value, spread = 0.0, None if cov is None else 2 * cov
         for g, weight in zip(self.shape.nodes, self.shape.weights, strict=True):
             value += weight * math.exp(Whitening(g * self.lengths**2, spread).log_factor)
-        if self.shape.quadratic:
-            value += a.features**2 @ self.amplitudes()
         return value
 
-    def averaged_slope(self, theta: FloatArray, noise: FloatArray | None) -> FloatArray:
-        """Derivative of `averaged` at one theta, (d,)."""
+    def averaged_quadratic(self, a: Cloud) -> FloatArray:
+        """The quadratic part of `averaged`, (n,)."""
         if not self.shape.quadratic:
-            return np.zeros(theta.size)
-        phi = Cloud(theta[None], noise).features[0]
-        return 2 * (phi * self.amplitudes()) @ feature_slopes(theta)
+            return np.zeros(len(a))
+        return a.features**2 @ self.amplitudes
+
+    def averaged_slope(self, blurred: Cloud) -> FloatArray:
+        """Derivative of `averaged` at one blurred theta, (d,)."""
+        if not self.shape.quadratic:
+            return np.zeros(self.lengths.size)
+        return 2 * (blurred.features[0] * self.amplitudes) @ blurred.feature_slopes
 
 
 class Whitening:
@@ -375,10 +391,13 @@ def feature_slopes(theta: FloatArray) -> FloatArray:
     """Derivatives of `features` at one theta, (p, d)."""
     z = (theta - 0.5) / BOX_STD
     i, j = pairs(z.size)
-    products = np.zeros((i.size, z.size))
-    products[np.arange(i.size), i] = z[j]
-    products[np.arange(i.size), j] = z[i]
-    return np.concatenate([np.eye(z.size), math.sqrt(2) * np.diag(z), products]) / BOX_STD
+    axis, product = np.arange(z.size), 2 * z.size + np.arange(i.size)
+    slopes = np.zeros((2 * z.size + i.size, z.size))
+    slopes[axis, axis] = 1.0
+    slopes[z.size + axis, axis] = math.sqrt(2) * z
+    slopes[product, i] = z[j]
+    slopes[product, j] = z[i]
+    return slopes / BOX_STD
 
 
 def summed_slopes(points: FloatArray, w: FloatArray) -> FloatArray:

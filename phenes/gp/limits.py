@@ -104,6 +104,23 @@ class LimitModel:
                 sd[:, k] = own * one.posterior.doubt_of(cloud)
         return mean, sd
 
+    @one_thread
+    def averaged(self, centre: FloatArray, cov: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Mean and standard deviation of E c, (J,) each, under a normal law of x, exactly.
+
+        centre (d,), cov (d,) or (d, d).
+        """
+        over = cov / (self.width**2 if cov.ndim == 1 else np.outer(self.width, self.width))
+        cloud = Cloud(((centre - self.origin) / self.width)[None], over if np.any(over) else None)
+        mean, sd = np.empty(len(self.parts)), np.zeros(len(self.parts))
+        for k, one in enumerate(self.parts):
+            if one.posterior is None:
+                mean[k] = one.level
+            else:
+                found, own = one.posterior.of(cloud)
+                mean[k], sd[k] = found[0], own[0] * one.posterior.doubt_of(cloud)[0]
+        return mean, sd
+
 
 def _fit(cloud: Cloud, y: FloatArray, known: Fitted | None) -> Fitted:
     """The kernel that explains the values best; one that is known is followed."""

@@ -112,11 +112,31 @@ class Posterior:
     def of(self, cloud: Cloud) -> tuple[FloatArray, FloatArray]:
         """Mean and standard deviation of the average of f over each row of a cloud, (m,) each."""
         k = self.kernel.covariance(cloud, self.rows)
+        return self.predicted(k), self._error(cloud, k)
+
+    def _error(self, cloud: Cloud, k: FloatArray) -> FloatArray:
+        """Standard deviation of the average of f over each row of a cloud, (m,); k (m, n)."""
         half = solve_triangular(self._factor, k.T, lower=True, check_finite=False)
         lack = 1 - k @ self._ones
         variance = self.kernel.averaged(cloud) - np.sum(half**2, axis=0)
         variance += lack**2 / self._information
-        return self.predicted(k), np.sqrt(self.variance * np.maximum(variance, 0.0))
+        return np.sqrt(self.variance * np.maximum(variance, 0.0))
+
+    def explained(
+        self, theta: FloatArray, believed: Posterior | None = None
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Mean, standard deviation and `doubt` of F at theta (m, d), (m,) each.
+
+        believed: `believing` some evaluations, which says how much is uncertain then; its first
+        rows are these. Covariances with the rows, most of the work, are made once for all three.
+        """
+        sure = self if believed is None else believed
+        cloud = self._realised(theta)
+        near = self.kernel.stationary(cloud, sure.rows)
+        own = np.ascontiguousarray(near[:, : len(self.rows)])
+        mean = self.predicted(own + self.kernel.quadratic(cloud, self.rows))
+        sd = sure._error(cloud, near + self.kernel.quadratic(cloud, sure.rows))
+        return mean, sd, self._doubt(own)
 
     def predicted(self, k: FloatArray) -> FloatArray:
         """What is expected where the covariance with the rows is k, (n,) or (m, n)."""
@@ -137,19 +157,35 @@ class Posterior:
         cov += np.outer(lack, lack) / self._information
         return self.mean + k @ self.dual, self.variance * cov
 
-    def slopes(self, theta: FloatArray) -> Slopes:
-        """Mean and standard deviation of F at one theta (d,), and their derivatives."""
-        cloud = self._realised(theta[None])
-        k, dk = self.kernel.at(theta + self.bias, self.noise, self.rows)
+    def slopes(self, theta: FloatArray, believed: Posterior | None = None) -> Slopes:
+        """Mean and standard deviation of F at one theta (d,), and their derivatives.
+
+        believed: as for `explained`.
+        """
+        sure = self if believed is None else believed
+        at = self._realised(theta[None])
+        k, dk = self.kernel.at(at, sure.rows)
+        sd, rise = sure._error_slope(at, k, dk)
+        n = len(self.rows)
+        mean = self.mean + float(k[:n] @ self.dual)
+        return Slopes(mean, sd, self.dual @ dk[:n], rise)
+
+    def _error_slope(self, at: Cloud, k: FloatArray, dk: FloatArray) -> tuple[float, FloatArray]:
+        """Standard deviation of F at one blurred theta, and its derivatives."""
         solved = cho_solve((self._factor, True), k, check_finite=False)
         lack = 1 - float(k @ self._ones)
-        variance = float(self.kernel.averaged(cloud)[0]) - float(k @ solved)
+        own = self._own + float(self.kernel.averaged_quadratic(at)[0])
+        variance = own - float(k @ solved)
         variance += lack**2 / self._information
         rise = -2 * solved @ dk - 2 * lack / self._information * (self._ones @ dk)
-        rise = rise + self.kernel.averaged_slope(theta + self.bias, self.noise)
+        rise = rise + self.kernel.averaged_slope(at)
         sd = math.sqrt(max(self.variance * variance, tuning.TINY))
-        mean = self.mean + float(k @ self.dual)
-        return Slopes(mean, sd, self.dual @ dk, self.variance * rise / (2 * sd))
+        return sd, self.variance * rise / (2 * sd)
+
+    @functools.cached_property
+    def _own(self) -> float:
+        """Prior variance of F, relative to that of f, without the quadratic part."""
+        return self.kernel.averaged_stationary(self.noise)
 
     def averaged_over(self, theta: FloatArray, draws: FloatArray) -> FloatArray:
         """Mean of E f(theta + draw), draws (s, d) of x - theta of any law, at theta (m, d)."""
@@ -215,5 +251,8 @@ class Posterior:
 
     def doubt_of(self, cloud: Cloud) -> FloatArray:
         """The same of the average of f over each row of a cloud, (m,)."""
-        k = self.kernel.stationary(cloud, self.rows)
+        return self._doubt(self.kernel.stationary(cloud, self.rows))
+
+    def _doubt(self, k: FloatArray) -> FloatArray:
+        """`doubt` where the stationary covariance with the rows is k (m, n), (m,)."""
         return np.sqrt(np.maximum((1 + k @ self._misfits) / (1 + k.sum(axis=1)), 1.0))

@@ -56,17 +56,15 @@ class RiskBelief(Belief):
         super().__init__(values, failures, price, believed)
         self.risk, self.offsets = risk, offsets
 
-    def at(self, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Mean and standard deviation, (m,) each, at theta (m, d)."""
+    def _modelled(self, theta: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Mean, standard deviation and doubt where evaluations succeed."""
         mean, sd = np.empty(len(theta)), np.empty(len(theta))
         draws = self._draws(len(theta))
         step = max(tuning.RISK_ENTRIES // (len(draws) * len(self.values.rows)), 1)
         for first in range(0, len(theta), step):
             some = slice(first, first + step)
             mean[some], sd[some] = self._some(theta[some], draws)
-        sd *= self.doubt(theta)
-        p = self.failing(theta)
-        return mean + p * (self.price - mean), (1 - p) * sd
+        return mean, sd, self.doubt(theta)
 
     def _draws(self, m: int) -> FloatArray:
         """As many draws as m theta can be compared by."""
@@ -86,7 +84,7 @@ class RiskBelief(Belief):
         own = np.sum(w @ self._between[:s, :s] * w, axis=1)
         if kernel.shape.quadratic:
             phi = np.einsum("ms,msp->mp", w, cloud.features.reshape(m, s, -1))
-            own += phi**2 @ kernel.amplitudes()
+            own += phi**2 @ kernel.amplitudes
         return mean, self._sure.functionals(k, w, own)
 
     @property

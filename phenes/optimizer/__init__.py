@@ -4,10 +4,10 @@ A lab or a machine realises x itself; a function is given the x that the library
 """
 
 from phenes.evidence import Evaluations
+from phenes.optimizer.answer.result import Best, Candidate, Failing, Result
 from phenes.optimizer.minimize import maximize, minimize
-from phenes.optimizer.noise_state import NoiseWarning
+from phenes.optimizer.noise.state import NoiseWarning
 from phenes.optimizer.optimizer import Optimizer
-from phenes.optimizer.result import Best, Candidate, Failing, Result
 from phenes.optimizer.workers import KeywordWarning, Workers
 
 __all__ = [

@@ -16,6 +16,7 @@ from phenes.evidence import Estimate
 from phenes.evidence.control import Surrogate
 from phenes.evidence.limits import Limits
 from phenes.evidence.observations import HUGE
+from phenes.optimizer.answer.trust import Trust
 from phenes.optimizer.ending import Ending, Progress, Wishes
 from phenes.optimizer.engines import (
     GP,
@@ -27,10 +28,9 @@ from phenes.optimizer.engines import (
 )
 from phenes.optimizer.history import History
 from phenes.optimizer.merit import Merit
-from phenes.optimizer.noise_state import NoiseState
+from phenes.optimizer.noise.state import NoiseState
 from phenes.optimizer.penalty import Penalty
 from phenes.optimizer.setup import Setup
-from phenes.optimizer.trust import Trust
 from phenes.risk import Risk
 
 # evaluations at x0 in the first generation, which the answer has to beat; without noise two, to see

@@ -6,9 +6,9 @@ import contextlib
 from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any, Self
 
-from phenes.optimizer.evaluations import Row
+from phenes.optimizer.answer.result import Result
 from phenes.optimizer.optimizer import Optimizer
-from phenes.optimizer.result import Result
+from phenes.optimizer.records.evaluations import Row
 from phenes.risk import mean
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ import numpy as np
 
 from phenes._validate import FloatArray
 from phenes.evidence.verification import surely_beats
+from phenes.optimizer.answer.trust import Trust
 from phenes.optimizer.engines import Search
-from phenes.optimizer.trust import Trust
 
 # the target is not tested again before so many times the evaluations of the last try
 NEXT_TARGET = 1.3

@@ -12,17 +12,20 @@ from phenes.adaptive.restarts import default_popsize
 from phenes.constraints import Wanted
 from phenes.evidence.control import Surrogate
 from phenes.optimizer.merit import Merit
-from phenes.optimizer.noise_state import NoiseState
+from phenes.optimizer.noise.state import NoiseState
 from phenes.optimizer.setup import Setup
 from phenes.risk import mean
 
 AUTO, GP, RELAY, ADAPTIVE = "auto", "gp", "relay", "adaptive"
 ENGINES = (AUTO, GP, RELAY, ADAPTIVE)
 # Budget and coordinates up to which the Gaussian process asks: beyond, its cost for each evaluation
-# grows and its lead shrinks (`phenes bench few`).
-FEW_EVALUATIONS, FEW_COORDINATES = 500, 10
+# grows and its lead shrinks (`phenes bench few`; 11 to 15 coordinates: docs/few.md).
+FEW_EVALUATIONS, FEW_COORDINATES = 500, 15
 # Budget up to which it begins, and an evolution strategy goes on.
 SOME_EVALUATIONS = 2000
+# Coordinates up to which it asks where some are whole numbers or choices, is asked for second
+# opinions of other answers, and makes a front of two objectives: beyond, none was measured.
+OPINION_COORDINATES = 10
 
 
 class Search(Protocol):
@@ -171,7 +174,8 @@ def choose_engine(engine: str, setup: Setup, budget: int) -> str:
     """
     if engine != AUTO:
         return engine
-    if setup.parameters > FEW_COORDINATES or not FEW_EVALUATIONS:
+    most = FEW_COORDINATES if setup.lattice is None else OPINION_COORDINATES
+    if setup.parameters > most or not FEW_EVALUATIONS:
         return ADAPTIVE
     if budget <= FEW_EVALUATIONS:
         return GP
@@ -183,7 +187,7 @@ def offers_opinions(engine: str, setup: Setup) -> bool:
 
     Of whole numbers and choices it has none: a model of real numbers does not know them.
     """
-    return engine != GP and setup.lattice is None and setup.parameters <= FEW_COORDINATES
+    return engine != GP and setup.lattice is None and setup.parameters <= OPINION_COORDINATES
 
 
 def population(batch: int | None, popsize: int | None, dim: int) -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import inspect
@@ -13,14 +14,14 @@ from numpy.typing import ArrayLike
 
 from phenes import _validate
 from phenes.execution import Evaluate
+from phenes.optimizer.answer.result import Result
 from phenes.optimizer.by_name import ByName
 from phenes.optimizer.callbacks import Listener
-from phenes.optimizer.checkpoint import ANYWAY, Checkpoint
-from phenes.optimizer.checkpoint import settings as run_settings
 from phenes.optimizer.engines import AUTO
 from phenes.optimizer.loops import generational, steady_state
 from phenes.optimizer.optimizer import Optimizer
-from phenes.optimizer.result import Result
+from phenes.optimizer.records.checkpoint import ANYWAY, Checkpoint
+from phenes.optimizer.records.checkpoint import settings as run_settings
 from phenes.optimizer.workers import make_workers
 from phenes.risk import mean
 from phenes.space import Space
@@ -61,11 +62,7 @@ def _solve(
 ) -> Result:
     """`minimize` and `maximize`: their signature is this one without its first parameter."""
     where = make_workers(workers, old, "maximize" if maximize else "minimize")
-    if callback is not None:
-        _validate.function("callback", callback, "lambda result: result.fun < 1")
-    _validate.flag("progress", progress)
-    _validate.flag("resume", resume, ANYWAY)
-    _validate.path("checkpoint", checkpoint)
+    _check_observers(callback, progress, checkpoint, resume)
     if space is None and x0 is None:
         space = Space.of(_validate.function("f", f, "lambda x: np.sum(x**2)"))
     opt = Optimizer(
@@ -109,14 +106,9 @@ def _solve(
         space=opt.space,
         constraints=opt.wanted,
     )
-    if engine != AUTO:
-        settings["engine"] = engine
-    if opt.objective != mean():
-        settings["objective"] = opt.objective.described()
-    try:
+    settings |= _unusual(engine, opt, where.asynchronous)
+    with contextlib.closing(evaluate):
         _check_combination(opt, evaluate, where.asynchronous)
-        if where.asynchronous:
-            settings["asynchronous"] = True
         prompt = evaluate.backend is not None or evaluate.realises
         once = evaluate.max_attempts == 1
         with (
@@ -125,11 +117,30 @@ def _solve(
         ):
             run = steady_state.run if where.asynchronous else generational.run
             kept.finish("done" if run(opt, evaluate, kept, listener) else "stopped")
-    finally:
-        evaluate.close()
     result = opt.result
     message = listener.message(result.message)
     return dataclasses.replace(result, errors=tuple(listener.errors), message=message)
+
+
+def _check_observers(callback: Any, progress: Any, checkpoint: Any, resume: Any) -> None:
+    """Refuse what cannot be an observer of a run, before anything is set up."""
+    if callback is not None:
+        _validate.function("callback", callback, "lambda result: result.fun < 1")
+    _validate.flag("progress", progress)
+    _validate.flag("resume", resume, ANYWAY)
+    _validate.path("checkpoint", checkpoint)
+
+
+def _unusual(engine: str, opt: Optimizer, asynchronous: bool) -> dict[str, Any]:
+    """Settings that a checkpoint has only where they are not the default."""
+    unusual: dict[str, Any] = {}
+    if engine != AUTO:
+        unusual["engine"] = engine
+    if opt.objective != mean():
+        unusual["objective"] = opt.objective.described()
+    if asynchronous:
+        unusual["asynchronous"] = True
+    return unusual
 
 
 def _check_combination(opt: Optimizer, evaluate: Evaluate, asynchronous: bool) -> None:
@@ -171,8 +182,9 @@ def _with_signature_of(
 def minimize(*args: Any, **options: Any) -> Result:
     """Minimise E f(x), where x is what becomes of the theta that is chosen.
 
-    The search is CMA-ES on the realised x with Newton steps on fitted models and restarts; it runs
-    in NumPy and waits for no compiler. The last share of the budget verifies the answer.
+    Where evaluations are few a Gaussian process of f on the realised x asks; where they are many,
+    CMA-ES on the realised x with Newton steps on fitted models and restarts. Both run in NumPy and
+    wait for no compiler. The last share of the budget verifies the answer.
 
     Parameters
     ----------
@@ -211,7 +223,7 @@ def minimize(*args: Any, **options: Any) -> Result:
         default a tenth, 0 for none.
     engine : {"auto", "gp", "relay", "adaptive"}, optional
         What asks: a Gaussian process of f on the realised x, which needs few evaluations; the
-        evolution strategy, which is quick and scales; or one after the other. In up to 10
+        evolution strategy, which is quick and scales; or one after the other. In up to 15
         coordinates "auto" is "gp" for a budget of at most 500 and "relay" up to 2000; otherwise
         it is "adaptive".
     constraints : Wanted, optional
@@ -276,8 +288,9 @@ def minimize(*args: Any, **options: Any) -> Result:
 def maximize(*args: Any, **options: Any) -> Result:
     """Maximise E f(x), where x is what becomes of the theta that is chosen.
 
-    The search is CMA-ES on the realised x with Newton steps on fitted models and restarts; it runs
-    in NumPy and waits for no compiler. The last share of the budget verifies the answer.
+    Where evaluations are few a Gaussian process of f on the realised x asks; where they are many,
+    CMA-ES on the realised x with Newton steps on fitted models and restarts. Both run in NumPy and
+    wait for no compiler. The last share of the budget verifies the answer.
 
     Parameters
     ----------
@@ -316,7 +329,7 @@ def maximize(*args: Any, **options: Any) -> Result:
         default a tenth, 0 for none.
     engine : {"auto", "gp", "relay", "adaptive"}, optional
         What asks: a Gaussian process of f on the realised x, which needs few evaluations; the
-        evolution strategy, which is quick and scales; or one after the other. In up to 10
+        evolution strategy, which is quick and scales; or one after the other. In up to 15
         coordinates "auto" is "gp" for a budget of at most 500 and "relay" up to 2000; otherwise
         it is "adaptive".
     constraints : Wanted, optional

@@ -12,15 +12,15 @@ from numpy.typing import ArrayLike
 from phenes import _validate
 from phenes._validate import FloatArray
 from phenes.constraints.wanted import EXAMPLE, columns, wanted
+from phenes.optimizer.answer.trust import ANSWER
 from phenes.optimizer.ask_tell import AskTell, Plan
-from phenes.optimizer.campaign import Campaign, Settings
 from phenes.optimizer.ending import Progress, Wishes
 from phenes.optimizer.engines import ENGINES
-from phenes.optimizer.journal import Journal
-from phenes.optimizer.noise_state import NoiseState
+from phenes.optimizer.noise.state import NoiseState
 from phenes.optimizer.readings import Readings
+from phenes.optimizer.records.campaign import Campaign, Settings
+from phenes.optimizer.records.journal import Journal
 from phenes.optimizer.setup import encode_told, make_setup
-from phenes.optimizer.trust import ANSWER
 from phenes.risk import as_risk, mean
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class Optimizer(Readings, Campaign):
         tenth, 0 for none.
     engine : {"auto", "gp", "relay", "adaptive"}, optional
         What asks: a Gaussian process of f on the realised x, which needs few evaluations; the
-        evolution strategy, which is quick and scales; or one after the other. In up to 10
+        evolution strategy, which is quick and scales; or one after the other. In up to 15
         coordinates "auto" is "gp" for a budget of at most 500 and "relay" up to 2000; otherwise
         it is "adaptive".
     constraints : Wanted, optional

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from numpy.typing import ArrayLike
 
-from phenes.optimizer.result import Result
+from phenes.optimizer.answer.result import Result
 
 if TYPE_CHECKING:
     from phenes.covariance import Covariance

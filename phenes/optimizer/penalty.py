@@ -27,8 +27,9 @@ from phenes._validate import FloatArray
 from phenes.constraints import Requirement, Wanted
 from phenes.evidence.estimate import balance_weights
 from phenes.evidence.law import Law
-from phenes.evidence.limits import USED, scales, worst
+from phenes.evidence.limits import scales, worst
 from phenes.evidence.observations import Observations
+from phenes.evidence.standing import USED
 
 # the multiplier follows the bound more slowly than the search follows the multiplier
 DAMPING = 5.0

@@ -11,20 +11,20 @@ from phenes import _validate
 from phenes._validate import FloatArray
 from phenes.evidence import Evaluations
 from phenes.optimizer.advice import Advice, advise
+from phenes.optimizer.answer.held import table
+from phenes.optimizer.answer.named_result import name_result
+from phenes.optimizer.answer.result import Result
+from phenes.optimizer.answer.verdict import Facts, answer
 from phenes.optimizer.ask_tell import AskTell
 from phenes.optimizer.ending import Progress
 from phenes.optimizer.engines import GP
-from phenes.optimizer.held import table
-from phenes.optimizer.journal import Journal
-from phenes.optimizer.named_result import name_result
-from phenes.optimizer.noise_fit import Learnt
-from phenes.optimizer.noise_model import Moments, NoiseModel
-from phenes.optimizer.noise_state import NoiseState
-from phenes.optimizer.result import Result
+from phenes.optimizer.noise.fit import Learnt
+from phenes.optimizer.noise.model import Moments, NoiseModel
+from phenes.optimizer.noise.state import NoiseState
+from phenes.optimizer.pictures.shown import Shown
+from phenes.optimizer.pictures.slices import View, draw
+from phenes.optimizer.records.journal import Journal
 from phenes.optimizer.setup import Setup
-from phenes.optimizer.shown import Shown
-from phenes.optimizer.slices import View, draw
-from phenes.optimizer.verdict import Facts, answer
 from phenes.risk import Risk
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from phenes._validate import FloatArray, IntArray
 from phenes.evidence import Observations
 from phenes.evidence.estimate import Estimate, balance_weights, estimate, fresh_weights
 from phenes.evidence.law import Law, gaussian_law, sampled_law
-from phenes.optimizer.noise_state import NoiseState
+from phenes.optimizer.noise.state import NoiseState
 from phenes.pareto.objectives import Objective
 from phenes.pareto.search import FrontSearch
 from phenes.risk import mean

@@ -15,10 +15,10 @@ from phenes._validate import FloatArray, IntArray
 from phenes.execution import Evaluate, Pool
 from phenes.gp.search import design_size
 from phenes.optimizer.by_name import ByName
-from phenes.optimizer.engines import FEW_COORDINATES
-from phenes.optimizer.evaluations import Row, row
+from phenes.optimizer.engines import OPINION_COORDINATES
 from phenes.optimizer.loops.shared import refuse_failures
-from phenes.optimizer.noise_state import NoiseState
+from phenes.optimizer.noise.state import NoiseState
+from phenes.optimizer.records.evaluations import Row, row
 from phenes.optimizer.setup import Setup, make_setup
 from phenes.optimizer.workers import make_workers
 from phenes.pareto.answer import Axis, Front
@@ -207,9 +207,9 @@ def front(
     if space is None and x0 is None:
         space = Space.of(_validate.function("f", f, "lambda x: (x[0] ** 2, x[1] ** 2)"))
     setup = make_setup(space, sigma0, noise, x0, bounds)
-    if setup.parameters > FEW_COORDINATES:
+    if setup.parameters > OPINION_COORDINATES:
         raise ValueError(
-            f"a front needs at most {FEW_COORDINATES} parameters, which its models can be made"
+            f"a front needs at most {OPINION_COORDINATES} parameters, which its models can be made"
             f" of, got {setup.parameters}"
         )
     exact = not realises and NoiseState(setup.noise, setup.x0).noiseless

@@ -25,7 +25,7 @@ from phenes.gp.posterior import Slopes
 from phenes.gp.region import Region, make_region
 from phenes.gp.search import design_size
 from phenes.gp.surrogate import Surrogate
-from phenes.optimizer.noise_state import NoiseState
+from phenes.optimizer.noise.state import NoiseState
 from phenes.optimizer.setup import Setup
 from phenes.pareto.hypervolume import evenly, expected_improvement, nondominated, staircase
 from phenes.pareto.objectives import Objective

@@ -7,7 +7,7 @@ import pytest
 
 from phenes.adaptive import estimate
 from phenes.adaptive.phases import Claim, Phase
-from tests.adaptive.problems import descent, ellipsoid, fed, sphere
+from tests.adaptive.problems import descent, drawn, ellipsoid, fed, sphere
 
 SIGMA = 0.5
 
@@ -113,12 +113,49 @@ def test_on_the_way_a_model_serves_for_half_as_many_rows_as_it_has_features():
     _, anchor = estimate.anchored(state, None)
     assert anchor is not None
     state.marginal = dataclasses.replace(state.marginal, mean=state.marginal.mean * 0.5)
-    state.evaluations += 6
+    state.archive.total += 6
     claim, same = estimate.anchored(state, anchor)
     assert same is anchor
     assert claim.value == pytest.approx(4 * (0.25 + 0.04), rel=1e-4)
-    state.evaluations += 1
+    state.archive.total += 1
     assert estimate.anchored(state, anchor)[1] is not anchor
+
+
+def _counted(monkeypatch, name):
+    """Calls of a function of `estimate`, as a list that grows."""
+    calls, known = [], getattr(estimate, name)
+
+    def counting(*args, **options):
+        calls.append(name)
+        return known(*args, **options)
+
+    monkeypatch.setattr(estimate, name, counting)
+    return calls
+
+
+def test_rows_of_the_verification_are_no_reason_for_a_new_model_until_they_are_many(monkeypatch):
+    """Each batch of them had made a new one, the dearest part of a run in 520 coordinates."""
+    rng = np.random.default_rng(0)
+    one = fed(descent(np.full(4, 0.04), mean=1.0, width=0.5), 60, sphere, rng)
+    one.estimate()
+    fits = _counted(monkeypatch, "fit")
+    for _ in range(3):  # of 7 rows, half as many as features
+        x = drawn(one, 2, rng)
+        one.learn(x, sphere(x))
+        one.estimate()
+    assert fits == []
+    x = drawn(one, 1, rng)
+    one.learn(x, sphere(x))
+    one.estimate()
+    assert fits == ["fit"]
+
+
+def test_rows_too_few_for_any_model_are_not_turned(monkeypatch):
+    one = fed(descent(np.full(40, 0.04), mean=1.0), 90, sphere, np.random.default_rng(0))
+    turned = _counted(monkeypatch, "rows")
+    assert np.isfinite(estimate.current(one.state).value)
+    assert estimate.full_model_of(one.state, 1000) is None
+    assert turned == []
 
 
 def test_a_quadratic_explains_a_bowl_and_not_a_rugged_function():

@@ -13,7 +13,7 @@ import pytest
 import phenes
 import phenes.plots.convergence
 from phenes.cli.optimize import table
-from phenes.optimizer.result import Failing
+from phenes.optimizer.answer.result import Failing
 from phenes.store import Store
 from phenes.watch.snapshot import Reader
 from tests.cli.calling import call

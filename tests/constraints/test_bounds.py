@@ -33,3 +33,10 @@ def test_a_mean_is_covered_at_95_per_cent():
     assert np.mean(found[:, 1] <= 0) == pytest.approx(0.95, abs=3 * error)
     assert np.mean(found[:, 2] >= 0) == pytest.approx(0.95, abs=3 * error)
     assert bounds.of_mean(np.array([1.0])) == (1.0, -np.inf, np.inf)
+
+
+@pytest.mark.parametrize("violated", [0, 1, 4])
+@pytest.mark.parametrize("level", [0.9, 0.99])
+def test_draws_that_confirm_a_probability_are_the_fewest(level, violated):
+    n = bounds.needed(level, violated)
+    assert bounds.lower(n - violated, n) >= level > bounds.lower(n - 1 - violated, n - 1)

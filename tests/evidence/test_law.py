@@ -56,6 +56,16 @@ def test_whitened_coordinates_and_back(cov):
     np.testing.assert_allclose(law.cov, cov, atol=1e-12)
 
 
+@pytest.mark.parametrize("cov", COVS.values(), ids=COVS)
+def test_squared_lengths_are_those_of_z_across_blocks(cov, monkeypatch):
+    law = gaussian_law(THETA, np.full(2, 0.1), cov, scale=np.array([0.5, 2.0]))
+    monkeypatch.setattr("phenes.evidence.law.BLOCK", 6)
+    x = np.random.default_rng(0).normal(0, 1, (7, 2))
+    np.testing.assert_allclose(law.squared(x), np.sum(law.z(x) ** 2, axis=1), rtol=1e-12)
+    shifted = np.sum(law.z(x + BIAS) ** 2, axis=1)
+    np.testing.assert_allclose(law.squared(x, BIAS), shifted, rtol=1e-12)
+
+
 def test_moments_of_draws():
     x = np.random.default_rng(1).gamma(2.0, 1.0, (500, 2))
     law = sampled_law(THETA, x, np.ones(2))

@@ -120,3 +120,69 @@ def test_without_noise_one_evaluation_says_it():
     wish = Limits(phenes.chance(0.999))
     assert wish.place(rows(1, at=np.zeros(2)), law([0.0, 0.0]), exact=True).met
     assert not wish.place(rows(1, at=np.ones(2)), law([1.0, 1.0]), exact=True).met
+
+
+def disc(x):
+    return np.sum(x**2, axis=1, keepdims=True) - 1.0
+
+
+@pytest.mark.parametrize("angle", [0.3, 1.2])
+def test_a_mean_is_that_of_the_law_and_not_of_some_draws_of_it(angle):
+    """E |x|^2 of a disc is exact: at its limit, half a per cent to either side is told apart."""
+    edge = np.sqrt(1 - 2 * NOISE**2) * np.array([np.cos(angle), np.sin(angle)])
+    wish, seen = Limits(phenes.on_average()), rows(c=disc)
+    assert wish.place(seen, law(0.999 * edge)).met
+    (standing,) = wish.place(seen, law(1.001 * edge)).standings
+    assert standing.violation > 0
+    assert not standing.met
+
+
+def passes(x):
+    return np.where(x[:, :1] > 0.3, 1.0, -1.0)
+
+
+@pytest.mark.parametrize(("draws", "met"), [(8, False), (59, True)])
+def test_of_pass_or_fail_only_draws_count(draws, met):
+    """A model of -1 and 1 is sure of itself; 59 draws without a violation confirm 0.95."""
+    seen, at = rows(c=passes), np.array([-0.2, 0.0])
+    x = at + NOISE * np.random.default_rng(1).standard_normal((draws, 2))
+    assert np.all(x[:, 0] <= 0.3)
+    seen.add(np.tile(at, (draws, 1)), x, x, x[:, 0], c=passes(x))
+    (standing,) = Limits(phenes.chance(0.95)).place(seen, law(at)).standings
+    assert standing.unresolved == ("plane",)
+    assert standing.expected
+    assert standing.met == met
+
+
+def test_a_mean_of_what_jumps_may_have_more_above_it_than_was_drawn():
+    """Scrap that costs 100 was seen once: eight draws without it do not show its mean."""
+
+    def scrap(x):
+        return np.where(x[:, :1] > 0.9, 100.0, -1.0)
+
+    seen, at = rows(c=scrap), np.array([0.5, 0.0])
+    assert (seen.c > 0).any()
+    x = at + NOISE * np.random.default_rng(1).standard_normal((8, 2))
+    seen.add(np.tile(at, (8, 1)), x, x, x[:, 0], c=scrap(x))
+    (standing,) = Limits(phenes.on_average()).place(seen, law(at)).standings
+    assert not standing.met
+
+
+def test_a_wall_of_failures_nearby_is_counted():
+    """Beyond x = 0.2 there are no constraints: six draws without a failure do not show 0.95."""
+    seen, at = rows(), np.zeros(2)
+    seen._c[: seen.count][seen.point[:, 0] > 0.2] = np.nan
+    x = at + NOISE * np.random.default_rng(2).standard_normal((6, 2))
+    assert np.all(x[:, 0] < 0.2)
+    seen.add(np.tile(at, (6, 1)), x, x, x[:, 0], c=(x @ A - B)[:, None])
+    place = Limits(phenes.chance(0.95)).place(seen, law(at))
+    assert place.expected
+    assert not place.met
+    assert Limits(phenes.chance(0.95)).place(seen, law(np.array([-0.6, 0.0]))).met
+
+
+def test_draws_are_kept_where_they_may_confirm():
+    wish = Limits(phenes.chance(0.95))
+    assert wish.kept_draws(rows(), 100) == 0
+    assert Limits(phenes.chance(0.95)).kept_draws(rows(c=passes), 100) == 59
+    assert Limits(phenes.chance(0.95)).kept_draws(rows(c=passes), 50) == 0

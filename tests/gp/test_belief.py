@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
+from phenes.gp.acquisition import most_promising
 from phenes.gp.belief import Belief
-from phenes.gp.kernel import Cloud
+from phenes.gp.kernel import Cloud, Kernel
 from phenes.gp.posterior import Posterior
+from phenes.gp.region import make_region
 from tests.gp.reference import DIAGONAL, KERNELS, POINTS, VALUES
 
 HERE, THERE = np.array([0.2, 0.3]), np.array([0.9, 0.1])
@@ -55,3 +57,42 @@ def test_what_fails_is_part_of_the_mean_and_of_its_slopes():
         up, down = (walled.slopes(middle + s, 1.0) for s in (step, -step))
         assert found.mean_slope[k] == pytest.approx((up.mean - down.mean) / 2e-5, rel=1e-4)
         assert found.sd_slope[k] == pytest.approx((up.sd - down.sd) / 2e-5, rel=1e-3)
+
+
+def under_way(kernel):
+    """A belief with two evaluations under way."""
+    values = Posterior(kernel, 1e-3, Cloud(POINTS), VALUES, DIAGONAL)
+    return values, Belief(values).believing(np.array([[0.3, 0.7], [0.5, 0.1]]), None)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.shape.name)
+def test_what_is_under_way_changes_the_error_and_not_the_mean(kernel):
+    values, belief = under_way(kernel)
+    assert belief.believed is not None
+    theta = np.array([HERE, THERE])
+    mean, sd, doubt = belief.doubted(theta)
+    assert mean == pytest.approx(values.at(theta)[0], rel=1e-12)
+    assert doubt == pytest.approx(values.doubt(theta), rel=1e-12)
+    assert sd == pytest.approx(belief.believed.at(theta)[1] * doubt, rel=1e-12)
+    f, other = belief.slopes(HERE, 2.0), belief.believed.slopes(HERE)
+    assert f.mean_slope == pytest.approx(values.slopes(HERE).mean_slope, rel=1e-9)
+    assert (f.mean, f.sd) == pytest.approx((mean[0], 2 * other.sd), rel=1e-9)
+    assert f.sd_slope == pytest.approx(2 * other.sd_slope, rel=1e-9)
+
+
+def test_the_candidates_of_an_ask_are_compared_with_the_rows_once(monkeypatch):
+    """Mean, standard deviation and doubt need the same covariances, which are most of the work."""
+    _, belief = under_way(KERNELS[0])
+    sizes = []
+    stationary = Kernel.stationary
+
+    def counted(self, a, b):
+        sizes.append(len(a))
+        return stationary(self, a, b)
+
+    monkeypatch.setattr(Kernel, "stationary", counted)
+    points = np.random.default_rng(0).random((50, 2))
+    width = np.ones(2)
+    region = make_region(width / 2, width / 8, np.zeros(2), width)
+    most_promising(belief, 0.0, points, region)
+    assert sizes.count(50) == 1

@@ -60,11 +60,13 @@ def test_slopes_are_those_of_finite_differences(kernel, noise, rows):
         return kernel.averaged(Cloud(at[None], noise))[0]
 
     numeric = np.stack([(k(theta + s) - k(theta - s)) / (2 * h) for s in steps], axis=1)
-    value, slope = kernel.at(theta, noise, rows)
+    value, slope = kernel.at(Cloud(theta[None], noise), rows)
     assert value == pytest.approx(k(theta), rel=1e-9, abs=1e-12)
     assert slope == pytest.approx(numeric, rel=1e-6, abs=1e-8)
     numeric = np.array([(own(theta + s) - own(theta - s)) / (2 * h) for s in steps])
-    assert kernel.averaged_slope(theta, noise) == pytest.approx(numeric, rel=1e-6, abs=1e-8)
+    assert kernel.averaged_slope(Cloud(theta[None], noise)) == pytest.approx(
+        numeric, rel=1e-6, abs=1e-8
+    )
 
 
 def test_the_mixture_is_matern_five_halves():

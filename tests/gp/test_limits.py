@@ -30,3 +30,13 @@ def test_a_known_kernel_is_followed():
     assert [each and each.shape for each in again.fitted] == [
         each and each.shape for each in first.fitted
     ]
+
+
+def test_the_mean_of_a_plane_and_a_bowl_is_exact():
+    """E of a plane is the plane at the centre, E |x|^2 has the variances added."""
+    model = LimitModel(X, C, np.zeros(2), np.full(2, 0.01))
+    at, cov = np.array([0.2, -0.1]), np.array([[0.04, 0.01], [0.01, 0.09]])
+    for noise, trace in ((np.diag(cov), 0.13), (cov, 0.13), (np.zeros(2), 0.0)):
+        mean, sd = model.averaged(at, noise)
+        np.testing.assert_allclose(mean, [-1.0, 0.05 + trace, -3.0], atol=1e-4)
+        assert sd.max() < 1e-2

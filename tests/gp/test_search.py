@@ -283,3 +283,11 @@ def test_rows_that_were_not_measured_tell_less_than_the_same_rows_measured():
         search.tell(theta, theta, bowl(theta), measured)
         errors.append(search.predict(theta)[1].mean())
     assert errors[1] > 2 * errors[0]
+
+
+def test_a_slope_that_ends_in_failures_is_not_followed_beyond_them():
+    """f falls towards a wall behind which all fails, and there are no bounds."""
+    search = make(dim=1, noise=0.06)
+    run(search, lambda x: np.where(x[:, 0] > -1, x[:, 0], np.nan), 30, noise=0.06)
+    assert np.isfinite(search._model.rows.f).sum() > 12  # 4 where each failure leads further out
+    assert -1 < search.mean[0] < -0.6

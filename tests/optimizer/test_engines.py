@@ -21,7 +21,9 @@ def bowl(x):
         (10, 501, "relay"),
         (2, 2000, "relay"),
         (2, 2001, "adaptive"),
-        (11, 100, "adaptive"),
+        (15, 500, "gp"),
+        (15, 501, "relay"),
+        (16, 100, "adaptive"),
     ],
 )
 def test_chosen_by_dimension_and_budget(dim, budget, engine):
@@ -135,5 +137,6 @@ def test_a_law_that_is_not_gaussian():
 
 
 def test_constants_are_those_of_the_documentation():
-    assert (engines.FEW_EVALUATIONS, engines.FEW_COORDINATES) == (500, 10)
+    assert (engines.FEW_EVALUATIONS, engines.FEW_COORDINATES) == (500, 15)
+    assert engines.OPINION_COORDINATES == 10
     assert engines.SOME_EVALUATIONS == 2000

@@ -6,7 +6,7 @@ import pytest
 import phenes
 from phenes import Choice, Integer, Real, Space
 from phenes.optimizer import engines, relay
-from phenes.optimizer.noise_state import NoiseState
+from phenes.optimizer.noise.state import NoiseState
 from phenes.optimizer.setup import make_setup
 
 SPACE = Space(a=Real(-5, 5), n=Integer(0, 20), kind=Choice("A", "B"))

@@ -12,7 +12,7 @@ from matplotlib.text import Annotation, Text
 import phenes
 from phenes.evidence.observations import Evaluations
 from phenes.optimizer import Result
-from phenes.optimizer.result import Best, Candidate
+from phenes.optimizer.answer.result import Best, Candidate
 from phenes.plots import convergence
 
 IN_FULL = pytest.mark.tier("lab")

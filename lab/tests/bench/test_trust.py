@@ -95,7 +95,7 @@ def test_what_is_called_the_optimum_beats_the_start(name):
 )
 def test_what_is_stated_is_what_is_realised(name):
     """The law given to phenes and the one of the truth, by mean and variance at the start."""
-    from phenes.optimizer.noise_model import noise_model
+    from phenes.optimizer.noise.model import noise_model
 
     problem = draw(name, 0)
     theta = np.tile(problem.x0, (1000, 1))

@@ -55,7 +55,7 @@ def learn(
     z = _turned(x - centre, axes)
     close = np.einsum("ij,ij->i", z, z) < farthest
     z, f = z[close], f[close]
-    if f.size <= tuning.LEAST_ROWS_PER_FEATURE * axis_features(coords.dim):
+    if f.size <= least_rows(coords.dim):
         return Surrogate()
     with np.errstate(over="ignore", invalid="ignore"):
         level = float(np.median(f))
@@ -70,6 +70,11 @@ def learn(
     if coefficients is None:
         return Surrogate()
     return Surrogate(centre, axes, coefficients, level, scale)
+
+
+def least_rows(dim: int) -> float:
+    """Rows up to which there is no surrogate."""
+    return tuning.LEAST_ROWS_PER_FEATURE * axis_features(dim)
 
 
 def _turned(r: np.ndarray, axes: np.ndarray) -> np.ndarray:

@@ -14,7 +14,7 @@ from phenes.adaptive.cma import Population
 from phenes.adaptive.coordinates import Coordinates
 from phenes.adaptive.estimate import horizon
 from phenes.adaptive.model.features import axis_features
-from phenes.adaptive.model.surrogate import Surrogate, learn
+from phenes.adaptive.model.surrogate import Surrogate, learn, least_rows
 from phenes.adaptive.policies.mirroring import Mirroring, worth_it
 from phenes.adaptive.state import State
 
@@ -115,6 +115,8 @@ def learnt(state: State) -> Surrogate:
     """The surrogate of the newest samples near the mean."""
     coords = state.coords
     marginal = state.marginal
+    if state.archive.count <= least_rows(coords.dim):  # not worth the turning of all rows
+        return Surrogate()
     newest = tuning.SURROGATE_ROWS_PER_FEATURE * axis_features(coords.dim)
     x, f = state.archive.newest(max(newest, state.popsize + tuning.SPARE_ROWS))
     return learn(x, f, coords, marginal, horizon(coords.dim))

@@ -9,10 +9,10 @@ from collections import deque
 from phenes._validate import FloatArray
 from phenes.execution import Evaluate, Pool
 from phenes.optimizer.callbacks import Listener
-from phenes.optimizer.checkpoint import Checkpoint
-from phenes.optimizer.evaluations import Row, row
 from phenes.optimizer.loops.shared import ENDED, check_first, check_same, tell
 from phenes.optimizer.optimizer import Optimizer
+from phenes.optimizer.records.checkpoint import Checkpoint
+from phenes.optimizer.records.evaluations import Row, row
 
 
 def run(opt: Optimizer, evaluate: Evaluate, kept: Checkpoint, listener: Listener) -> bool:

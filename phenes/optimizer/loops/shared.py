@@ -4,9 +4,9 @@ import numpy as np
 
 from phenes._validate import FloatArray
 from phenes.execution.task import NOTHING, failed
-from phenes.optimizer.checkpoint import Checkpoint
-from phenes.optimizer.evaluations import Row
 from phenes.optimizer.optimizer import Optimizer
+from phenes.optimizer.records.checkpoint import Checkpoint
+from phenes.optimizer.records.evaluations import Row
 
 # outcome of a point that was sent, did not return, and must not be evaluated twice
 ENDED = failed("WorkerLost: the process that waited for this evaluation was ended")

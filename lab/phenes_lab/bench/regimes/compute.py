@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 
 import phenes
+from phenes.optimizer.engines import FEW_COORDINATES, FEW_EVALUATIONS
 from phenes_lab.bench.regimes.functions import FUNCTIONS
 from phenes_lab.bench.regimes.settings import Part, RegimesSettings
 
@@ -16,8 +17,8 @@ def tasks(settings: RegimesSettings) -> dict[str, Part]:
 
 
 def cost(settings: RegimesSettings, part: Part) -> float:
-    """Seconds, roughly: a Gaussian process asks up to 500 evaluations in 10 dimensions."""
-    few = part.budget <= 500 and part.dim <= 10
+    """Seconds, roughly: a Gaussian process asks up to 500 evaluations in 15 dimensions."""
+    few = part.budget <= FEW_EVALUATIONS and part.dim <= FEW_COORDINATES
     return 0.1 + part.budget * (0.03 if few else 2e-4 + 1e-6 * part.dim)
 
 

@@ -104,17 +104,18 @@ def test_a_missing_peer_is_a_row_that_says_so(monkeypatch):
 
 @pytest.mark.machine
 @pytest.mark.tier("lab")
-def test_a_generation_costs_at_most_a_fifth_of_the_peers():
+def test_a_generation_costs_at_most_a_third_of_the_peers():
     """N = 100, d = 40, float64, compiled loop. The quickest of many short rounds of each: whatever
-    else is at work, such as the other process of these tests, only adds to a round. A second try
-    measures anew.
+    else is at work, such as the other process of these tests, only adds to a round. The ratio is
+    one of processors, too: 5.9 (pycma) on an AMD EPYC, 4.3 on an Intel Xeon, same code. A second
+    try measures anew.
     """
     rows = timed(dataclasses.replace(SMALL, repeats=ROUNDS))
     fastest = {row.name: row.fastest for row in rows if row.fastest is not None}
     peers = {"pycma", "cmaes"} & set(fastest)
     assert peers
     for name in peers:
-        assert fastest[name] >= 5 * fastest[REFERENCE], name
+        assert fastest[name] >= 3 * fastest[REFERENCE], name
 
 
 @pytest.mark.tier("lab")
