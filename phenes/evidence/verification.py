@@ -166,13 +166,13 @@ class Verification(_Spending):
             self.wanted = (self.proposal, step)
             return
         known = [self.evidence(theta) for theta in self.entrants]
-        leader = _leader(self.admissible(known), _index)
+        leader = self._leading(known)
         if len(self.entrants) <= RIVALS and leader.upper > self.feared:
             self.feared = leader.upper
             new = self.rivals(leader, self.entrants)[: RIVALS + 1 - len(self.entrants)]
             self.entrants += new
             known += [self.evidence(theta) for theta in new]
-            leader = _leader(self.admissible(known), _index)
+            leader = self._leading(known)
         unknown = [each for each in known if not np.isfinite(each.fun) and each.draws == 0]
         start = self.evidence(self.start)
         best = self.admissible([leader, start])
@@ -192,6 +192,15 @@ class Verification(_Spending):
             self.wanted = (unknown[0].theta, TRIAL)
         else:
             self.wanted = (leader.theta, step)
+
+    def _leading(self, known: list[Estimate]) -> Estimate:
+        """The leader among those who can still get the draws that an answer needs.
+
+        Places that are as good as one another would share the last draws, and none had enough of
+        them to be recommended.
+        """
+        able = [each for each in known if each.draws + self.left >= LEAST_DRAWS]
+        return _leader(self.admissible(able or known), _index)
 
     def _improved(self) -> bool:
         """Whether the search, which has learnt from the first draws, proposes a better place.

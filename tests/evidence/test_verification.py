@@ -68,6 +68,23 @@ def test_a_rival_that_is_better_wins_the_race(batch):
     assert decide(estimates, world.evidence(START)).theta is RIVAL
 
 
+@pytest.mark.parametrize("batch", [1, 2, 3, 8])
+@pytest.mark.parametrize("reserve", [5, 8, 11])
+def test_places_that_are_as_good_do_not_share_the_draws_that_one_of_them_needs(reserve, batch):
+    """Each draw makes a place look a little worse than the others of which less is known."""
+    world = World({0.0: 9.0, 1.0: 0.0, 2.0: 0.0, 3.0: 0.0}, [RIVAL, np.full(2, 3.0)])
+
+    def evidence(theta):
+        n = world.draws[float(theta[0])]
+        return known(theta, world.values[float(theta[0])] + 0.1 * n, n, spread=0.01)
+
+    world.evidence = evidence
+    v = world.run(reserve, batch)
+    found = [evidence(theta) for theta in v.entrants]
+    assert max(each.draws for each in found) >= 5
+    assert decide(found, evidence(START)).theta is not START
+
+
 def test_a_proposal_that_does_not_beat_the_start_is_not_recommended():
     world = World({0.0: 1.0, 1.0: 1.05})
     world.run(40)
