@@ -217,7 +217,8 @@ def _of_risk(
                 doubt = view.tail_doubt(model, reference, risk, judged)
                 judged = replace(judged, se=math.hypot(judged.se, doubt))
             found.append(judged)
-    reference = risk.reference(*view.sample(wide), smooth=False)
+    # between the values that f takes, a linearisation at a wider law says others
+    reference = risk.reference(*(view.drawn if stepped else view.sample(wide)), smooth=False)
     plain = [view.risk_by(None, reference, risk, draws, failed)]
     if control and bounds is None:  # what jumps has no quadratic model
         plain += [view.quadratic_of(reference, risk, each, draws, failed) for each in (False, True)]
@@ -427,7 +428,13 @@ class _View:
         """Values and weights (of all observations) of the law of f, failures at their price."""
         w = weights[self.chosen]
         used = w > 0
-        return (self.f[used], w[used]) if used.any() else (self.f[self.w > 0], self.w[self.w > 0])
+        return (self.f[used], w[used]) if used.any() else self.drawn
+
+    @property
+    def drawn(self) -> tuple[FloatArray, FloatArray]:
+        """The same by the weights of this view."""
+        used = self.w > 0
+        return self.f[used], self.w[used]
 
     def tail_doubt(
         self, model: Control, reference: Reference, risk: Risk, known: Estimate
