@@ -287,6 +287,21 @@ def test_no_draws_no_claim():
     assert found.se == np.inf
 
 
+def test_one_draw_and_a_hundredth_show_no_scatter():
+    """A second row of hardly any weight says as little of the scatter as no second row.
+
+    The first draw is what the mean is made of: what it differs by from the mean is next to nothing,
+    and so would be the error, by which an answer beat a start that was better.
+    """
+    law, seen = law_at(np.zeros(2)), Observations(2)
+    rows = np.array([[0.0, 0.0], [1.2, 0.0]])
+    seen.add(rows, rows, rows, np.array([1.0, 3.0]))
+    for share in (0.0, 0.003, 0.05):
+        found = estimate(seen, law, 3.0, np.array([1 - share, share]), control=False)
+        assert found.error == np.inf, share
+    assert estimate(seen, law, 3.0, np.array([0.5, 0.5]), control=False).error < np.inf
+
+
 class TestSurrogate:
     """The model of a search as a control variate."""
 

@@ -639,6 +639,15 @@ def test_few_evaluations_down_a_slope_are_no_success():
     assert "f may have no bound" in result.message
 
 
+@pytest.mark.few
+def test_a_slope_of_thirty_evaluations_has_no_answer():
+    """A third of them verify the last step, and gain nothing: the search fell until it ended."""
+    result = phenes.minimize(np.sum, np.zeros(3), 0.5, 0.1, budget=30, seed=0)
+    assert result.fun < -300
+    assert not result.success
+    assert "f may have no bound" in result.message
+
+
 @pytest.mark.parametrize(("waves", "asked"), [(0.0, 0), (0.3, 1)])
 def test_no_second_opinion_where_a_quadratic_is_exact(waves, asked, monkeypatch):
     """A Gaussian process of 300 rows takes seconds, and could say nothing else."""
