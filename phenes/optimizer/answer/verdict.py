@@ -16,7 +16,7 @@ from phenes.evidence import Estimate, Law, Observations
 from phenes.evidence.verification import LEAST_DRAWS, MOST_FAILING
 from phenes.optimizer.answer.claim import Claim
 from phenes.optimizer.answer.held import unconfirmed, unmet
-from phenes.optimizer.answer.reserve import VERIFYING
+from phenes.optimizer.answer.reserve import LARGEST_SHARE, VERIFYING
 from phenes.optimizer.answer.result import Best, Candidate, Failing, Result
 from phenes.risk import Risk, mean
 
@@ -158,8 +158,10 @@ def _doubts(facts: Facts) -> list[str]:
         ]
     if "failing" in facts.reasons:
         return ["the search is lost where f fails: start elsewhere or with a smaller sigma0"]
-    if not facts.verifies:
+    if not facts.verifies and int(LARGEST_SHARE * facts.budget):
         return ["the claim was not verified (verify=0)"]
+    if not facts.verifies:
+        return [f"a budget of {facts.budget} leaves no evaluation to verify the claim"]
     if not facts.reasons:
         return ["not verified yet"]
     if facts.popsize > facts.budget:
@@ -310,7 +312,7 @@ def _ends(reasons: dict[str, Any], updates: int) -> list[str]:
     if not reasons:
         return [] if updates else ["nothing has been told yet"]
     said: dict[str, Callable[[Any], str]] = {
-        "budget": "the budget is used, {} evaluations".format,
+        "budget": lambda n: f"the budget is used, {n} evaluation{'s' if n != 1 else ''}",
         "failing": str,
         "unbounded": str,
         "target": "the target {:.6g} is reached with confidence".format,
