@@ -32,8 +32,9 @@ MOST_FEATURES = 500  # of a control variate: d = 30 with all products
 NEIGHBOURS = 400  # rows, nearest in theta, that weights and mixture are made of
 MOST_ROWS = 4000  # of the observations that an estimate looks at
 MOST_WEIGHED = 250  # rows with a weight, beyond which a surrogate takes too long
+MOST_LOG_WEIGHT = 600.0  # far beyond any weight that is used, and below the largest double
 LEAST_EXPLAINED = 4  # rows that a surrogate must explain to be one
-SINGLE = 1.001  # effective draws up to which nothing is known of their scatter
+SINGLE = 1.5  # effective draws up to which nothing is known of their scatter: they round to one
 NEGLIGIBLE = 1e-6  # weights, relative to the largest, that a surrogate need not explain
 MISSED = 4.0  # reach: the distance that one of this many times the effective draws exceeds
 HORIZON, FEW_DRAWS = 4.0, 8  # times the reach, for this many draws or fewer
@@ -146,7 +147,7 @@ def balance_weights(seen: Observations, law: Law) -> FloatArray:
     apart = np.sum(z**2, axis=1)[:, None] + np.sum(aim**2, axis=1) - 2 * z @ aim.T
     weights = np.zeros(seen.count)
     nearest = apart.min(axis=1)
-    weights[chosen] = np.exp(here + 0.5 * nearest) / np.sum(
+    weights[chosen] = np.exp(np.minimum(here + 0.5 * nearest, MOST_LOG_WEIGHT)) / np.sum(
         decay(-0.5 * (apart - nearest[:, None])), axis=1
     )
     fresh = fresh_weights(seen, law)

@@ -214,6 +214,22 @@ class Observations:
         # the probability of k or more of n by chance
         self.placed |= bool(k > 1 and (share == 0 or special.bdtrc(k - 1, n, share) < CHANCE))
 
+    def made_for(self, phase: str) -> BoolArray:
+        """Which rows were made for a phase, (n,).
+
+        Parameters
+        ----------
+        phase : str
+            As it was given to `add`.
+
+        Returns
+        -------
+        ndarray of bool, shape (n,)
+        """
+        if phase not in self.phases:
+            return np.zeros(self.count, bool)
+        return self._phase[: self.count] == self.phases[phase]
+
     def arrays(self, sign: float) -> Evaluations:
         """Copies of all rows.
 

@@ -59,6 +59,11 @@ class Rows:
         return Cloud(x, unmeasured(noise, measured), each=True)
 
 
+def _thinned(draws: FloatArray) -> FloatArray:
+    """As many of these draws (s, d) as a model is averaged over."""
+    return draws[:: max(len(draws) // tuning.RISK_DRAWS, 1)][: tuning.RISK_DRAWS]
+
+
 def unmeasured(noise: FloatArray, measured: BoolArray) -> FloatArray:
     """Covariance of x given its measured coordinates, for each row: (n, d) or (n, d, d)."""
     if noise.ndim == 1:
@@ -111,12 +116,12 @@ class Model:
         draws (s, d): of x - theta if the law is no Gaussian.
         """
         self.risk, self._belief = risk, None
-        most = tuning.RISK_DRAWS
         self._gaussian = draws is None
-        if draws is None:
-            self._offsets = gaussian_offsets(self.noise, self.bias, most)
-        else:
-            self._offsets = draws[:: max(len(draws) // most, 1)][:most]
+        self._offsets = (
+            gaussian_offsets(self.noise, self.bias, tuning.RISK_DRAWS)
+            if draws is None
+            else _thinned(draws)
+        )
 
     def add(self, theta: FloatArray, x: FloatArray, f: FloatArray, measured: BoolArray) -> None:
         """Take in rows, and let the kernel follow when it is due.
@@ -192,17 +197,25 @@ class Model:
         return RiskBelief(found.values, found.failures, found.price, found.risk, offsets)
 
     def _believed(self) -> Belief:
-        values, failures, warp = self.values(), self._failures(), self.warp
-        if self.risk is None and warp is None:
-            return Belief(values, failures, float(np.nanmax(self.rows.f)))
-        risk = mean() if self.risk is None else self.risk
-        price = price_of(risk, self.rows.f[self.rows.worked])
+        if self.risk is None and self.warp is None:
+            return Belief(self.values(), self._failures(), float(np.nanmax(self.rows.f)))
         if not len(self._offsets):
             self._offsets = gaussian_offsets(self.noise, self.bias, tuning.RISK_DRAWS)
+        return self._over(self._offsets)
+
+    def under(self, draws: FloatArray) -> Belief:
+        """What is believed where x - theta has the law of these draws (s, d)."""
+        return self._over(_thinned(draws))
+
+    def _over(self, offsets: FloatArray) -> RiskBelief:
+        """What is believed where x - theta is any of these draws (s, d), as likely as others."""
+        values, failures, warp = self.values(), self._failures(), self.warp
+        risk = mean() if self.risk is None else self.risk
+        price = price_of(risk, self.rows.f[self.rows.worked])
         if warp is None:
-            return RiskBelief(values, failures, price, risk, self._offsets)
+            return RiskBelief(values, failures, price, risk, offsets)
         price = float(warp.compress(np.array(price)))
-        return RiskBelief(values, failures, price, OnScale(warp, risk), self._offsets)
+        return RiskBelief(values, failures, price, OnScale(warp, risk), offsets)
 
     @property
     def warp(self) -> Warp | None:

@@ -263,6 +263,8 @@ class BayesianSearch:
     def predict(self, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
         """E f(x) by the model, failures included, and its standard error.
 
+        Under the law of x at theta, which need not be that at the answer.
+
         Parameters
         ----------
         theta : ndarray, shape (n, d)
@@ -274,7 +276,22 @@ class BayesianSearch:
         """
         if not self._model.ready:
             return np.full(len(theta), np.nan), np.full(len(theta), np.nan)
-        return self._model.in_units(*self._model.belief.at(self._region.to_u(theta)))
+        u = self._region.to_u(theta)
+        if not len(u) or self._law(u[0]) is None:
+            return self._model.in_units(*self._model.belief.at(u))
+        laws = [self._law(row) for row in u]
+        found = [
+            self._model.under(law).at(row[None])
+            for row, law in zip(u, laws, strict=True)
+            if law is not None
+        ]
+        mean, sd = (np.concatenate(each) for each in zip(*found, strict=True))
+        return self._model.in_units(mean, sd)
+
+    def _law(self, u: FloatArray) -> FloatArray | None:
+        """Draws (s, d) of x - theta at u in units of the region; None if it is Gaussian."""
+        found = self._draws(self._region.to_theta(u))
+        return None if found is None else found / self._region.width
 
     def _improving(self, rng: np.random.Generator) -> tuple[FloatArray, float]:
         """The most promising u, with those under way believed, and its log improvement."""
@@ -461,17 +478,12 @@ class BayesianSearch:
     def _best(self) -> FloatArray:
         """The answer in u; the region grows with it."""
         if self._answer is None:
-
-            def draws(u: FloatArray) -> FloatArray | None:
-                found = self._draws(self._region.to_theta(u))
-                return None if found is None else found / self._region.width
-
             if self._risk is not None or self._model.warp is not None:
-                self._model.at_risk(self._risk, draws(self._centre))
+                self._model.at_risk(self._risk, self._law(self._centre))
             if self._limits is not None and self._limits.ready:
                 self._answer = best_within(self._model, self._limits, self._region)
             else:
-                self._answer = best_known(self._model, self._region, draws)
+                self._answer = best_known(self._model, self._region, self._law)
             self._region = self._region.around(self._answer)
             self._centre = self._answer
         return self._answer

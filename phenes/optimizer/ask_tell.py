@@ -16,6 +16,7 @@ from phenes.evidence import Estimate
 from phenes.evidence.control import Surrogate
 from phenes.evidence.limits import Limits
 from phenes.evidence.observations import HUGE
+from phenes.optimizer.answer.reserve import VERIFYING
 from phenes.optimizer.answer.trust import Trust
 from phenes.optimizer.ending import Ending, Progress, Wishes
 from phenes.optimizer.engines import (
@@ -39,7 +40,6 @@ PROBES, PROBES_WITHOUT_NOISE = 1, 2
 # units of the noise or of sigma0, whichever is larger, that double precision tells apart a
 # thousandfold: a search that is farther away than that runs down a slope without an end
 FARTHEST = 1e-3 / float(np.finfo(np.float64).eps)
-VERIFYING = "verify"  # the phase of evaluations that verify the answer
 # theta, x, f and constraints of rows that were told
 Part: TypeAlias = tuple[FloatArray, FloatArray, FloatArray, FloatArray | None]
 # generations without any finite value after which an experiment is taken to be broken

@@ -97,6 +97,17 @@ def test_weights_of_draws_beside_theta_recover_the_mean():
     np.testing.assert_allclose(shifted_weights(seen, law_at(drawn), drawn)[50:], 1.0)
 
 
+def test_rows_that_are_nowhere_near_what_was_intended_have_no_weights():
+    """At a stop x is where it is, however far beyond that one aims: ratios of densities overflow.
+
+    Their sum is not near its expectation, so that only draws at theta itself count.
+    """
+    seen, stop = Observations(1), np.zeros((5, 1))
+    seen.add(np.linspace(40.0, 50.0, 5)[:, None], stop, stop, np.ones(5))
+    law = gaussian_law(np.zeros(1), np.zeros(1), np.full(1, 0.01), np.inf, scale=np.ones(1))
+    assert not balance_weights(seen, law).any()
+
+
 def test_draws_at_theta_bound_the_weights():
     rng, law = np.random.default_rng(2), law_at(np.full(30, 5.0))
     seen = seen_by(rng, 30, 200, 10, at=law.theta)
@@ -285,6 +296,21 @@ def test_no_draws_no_claim():
     found = estimate(seen, law, 1.0, fresh_weights(seen, law))
     assert np.isnan(found.fun)
     assert found.se == np.inf
+
+
+def test_one_draw_and_a_hundredth_show_no_scatter():
+    """A second row of hardly any weight says as little of the scatter as no second row.
+
+    The first draw is what the mean is made of: what it differs by from the mean is next to nothing,
+    and so would be the error, by which an answer beat a start that was better.
+    """
+    law, seen = law_at(np.zeros(2)), Observations(2)
+    rows = np.array([[0.0, 0.0], [1.2, 0.0]])
+    seen.add(rows, rows, rows, np.array([1.0, 3.0]))
+    for share in (0.0, 0.003, 0.05):
+        found = estimate(seen, law, 3.0, np.array([1 - share, share]), control=False)
+        assert found.error == np.inf, share
+    assert estimate(seen, law, 3.0, np.array([0.5, 0.5]), control=False).error < np.inf
 
 
 class TestSurrogate:

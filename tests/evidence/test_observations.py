@@ -72,3 +72,11 @@ def test_rows_at_a_theta_agree_in_every_coordinate():
     theta = np.array([[0.0, 1.0], [0.0, 2.0], [0.0, 1.0], [3.0, 1.0]])
     seen.add(theta, theta, theta, np.zeros(4))
     assert seen.at(np.array([0.0, 1.0])).tolist() == [True, False, True, False]
+
+
+def test_rows_are_known_by_what_they_were_made_for():
+    seen = Observations(1)
+    for phase in ("search", "verify", "search"):
+        seen.add(np.ones((2, 1)), np.ones((2, 1)), np.ones((2, 1)), np.ones(2), phase)
+    np.testing.assert_array_equal(seen.made_for("verify"), [False, False, True, True, False, False])
+    assert not seen.made_for("design").any()

@@ -291,3 +291,19 @@ def test_a_slope_that_ends_in_failures_is_not_followed_beyond_them():
     run(search, lambda x: np.where(x[:, 0] > -1, x[:, 0], np.nan), 30, noise=0.06)
     assert np.isfinite(search._model.rows.f).sum() > 12  # 4 where each failure leads further out
     assert -1 < search.mean[0] < -0.6
+
+
+def test_every_theta_is_predicted_under_its_own_law():
+    """A bias that changes from place to place: x = theta / 2, and f is exact at x."""
+    theta = np.linspace(-2, 2, 9)[:, None]
+    search = BayesianSearch(
+        np.zeros(1),
+        np.ones(1),
+        np.full(1, 1e-6),
+        seed=0,
+        bias=np.ones(1),
+        draws=lambda at: np.tile(-0.5 * at, (8, 1)),
+    )
+    search.tell(theta, theta / 2, np.sin(theta[:, 0] / 2))
+    at = np.array([[-1.5], [0.3], [1.7]])
+    np.testing.assert_allclose(search.predict(at)[0], np.sin(at[:, 0] / 2), atol=1e-3)

@@ -1,5 +1,6 @@
 """How many evaluations are kept to verify the answer."""
 
+VERIFYING = "verify"  # the phase of evaluations that verify the answer
 SHARE = 0.1  # share of the budget that is reserved for the verification
 LEAST_RESERVE, MOST_RESERVE = 8, 1000  # evaluations
 LARGEST_SHARE = 1 / 3

@@ -16,6 +16,7 @@ from phenes.evidence import Estimate, Law, Observations
 from phenes.evidence.verification import LEAST_DRAWS, MOST_FAILING
 from phenes.optimizer.answer.claim import Claim
 from phenes.optimizer.answer.held import unconfirmed, unmet
+from phenes.optimizer.answer.reserve import LARGEST_SHARE, VERIFYING
 from phenes.optimizer.answer.result import Best, Candidate, Failing, Result
 from phenes.risk import Risk, mean
 
@@ -157,8 +158,10 @@ def _doubts(facts: Facts) -> list[str]:
         ]
     if "failing" in facts.reasons:
         return ["the search is lost where f fails: start elsewhere or with a smaller sigma0"]
-    if not facts.verifies:
+    if not facts.verifies and int(LARGEST_SHARE * facts.budget):
         return ["the claim was not verified (verify=0)"]
+    if not facts.verifies:
+        return [f"a budget of {facts.budget} leaves no evaluation to verify the claim"]
     if not facts.reasons:
         return ["not verified yet"]
     if facts.popsize > facts.budget:
@@ -197,7 +200,7 @@ def _doubts(facts: Facts) -> list[str]:
         return [thin]
     if not np.isfinite(known.se):
         return ["the evidence at x is too thin for a standard error; a larger budget would help"]
-    if "converged" not in facts.reasons and _has_gone_far(facts) and _still_falling(seen.f):
+    if "converged" not in facts.reasons and _has_gone_far(facts) and _still_falling(facts):
         return [
             "the search was still growing when it ended: f may have no bound, or sigma0 was far too"
             " small; bounds of theta would help"
@@ -251,9 +254,15 @@ def _has_gone_far(facts: Facts) -> bool:
     return bool(np.max(facts.spread / facts.width) > GROWN or np.max(away / facts.width) > FAR)
 
 
-def _still_falling(f: FloatArray) -> bool:
-    """Whether a good part of the whole gain is from the last quarter of the run."""
+def _still_falling(facts: Facts) -> bool:
+    """Whether a good part of the whole gain is from the last quarter of the search.
+
+    Draws that verify its answer are no steps of it: a slope is as long as the search went down.
+    """
+    f = facts.seen.f[~facts.seen.made_for(VERIFYING)]
     finite = f[np.isfinite(f)]
+    if finite.size < 2:
+        return False
     last = 3 * finite.size // 4
     before, after = finite[:last].min(), finite[last:].min()
     return bool(before - after > LATE_GAIN * (finite[0] - after))
@@ -303,7 +312,7 @@ def _ends(reasons: dict[str, Any], updates: int) -> list[str]:
     if not reasons:
         return [] if updates else ["nothing has been told yet"]
     said: dict[str, Callable[[Any], str]] = {
-        "budget": "the budget is used, {} evaluations".format,
+        "budget": lambda n: f"the budget is used, {n} evaluation{'s' if n != 1 else ''}",
         "failing": str,
         "unbounded": str,
         "target": "the target {:.6g} is reached with confidence".format,

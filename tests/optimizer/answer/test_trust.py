@@ -347,6 +347,12 @@ class TestSuccess:
             assert not result.success
             assert np.isfinite(result.x).all()
 
+    @pytest.mark.parametrize("budget", [1, 2])
+    def test_what_a_budget_does_not_allow_is_not_said_to_be_the_wish_of_the_user(self, budget):
+        result = phenes.minimize(lambda x: np.sum(x**2), np.ones(3), 0.5, 0.1, budget=budget)
+        assert f"a budget of {budget} leaves no evaluation to verify" in result.message
+        assert "verify=0" not in result.message
+
     def test_a_start_that_is_the_answer(self):
         result = phenes.minimize(lambda x: np.sum(np.abs(x)), np.zeros(2), 0.5, 0.1, budget=400)
         assert np.abs(result.x).max() < 0.1
@@ -635,6 +641,15 @@ def test_an_f_without_a_maximum_is_said_to_have_none():
 @pytest.mark.few
 def test_few_evaluations_down_a_slope_are_no_success():
     result = phenes.minimize(lambda x: x[0], np.zeros(2), 0.5, 0.1, budget=60)
+    assert not result.success
+    assert "f may have no bound" in result.message
+
+
+@pytest.mark.few
+def test_a_slope_of_thirty_evaluations_has_no_answer():
+    """A third of them verify the last step, and gain nothing: the search fell until it ended."""
+    result = phenes.minimize(np.sum, np.zeros(3), 0.5, 0.1, budget=30, seed=0)
+    assert result.fun < -300
     assert not result.success
     assert "f may have no bound" in result.message
 
