@@ -68,12 +68,15 @@ class Limits:
         model = None if exact else self._model(seen, law)
         scale = scales(seen.c)
         standings = tuple(
-            self._standing(one, seen.c[own], law, model, scale, exact, _failing(seen, own))
+            self._standing(one, seen.c[own], law, model, scale, exact, _failing(seen, own, one))
             for one in self.wanted.requirements(seen.limits)
         )
         if not exact:
-            unknown, lost = unresolved(seen, model), _may_fail(seen, own, law)
-            standings = tuple(_by_counts(each, seen, own, unknown, lost) for each in standings)
+            unknown = unresolved(seen, model)
+            standings = tuple(
+                _by_counts(each, seen, own, unknown, _may_fail(seen, own, law, each.requirement))
+                for each in standings
+            )
         each: list[float] = []
         for k in range(len(seen.limits)):
             single = Requirement((k,), 0.5, seen.limits[k])
@@ -81,7 +84,7 @@ class Limits:
                 each.append(float(np.mean(~(seen.c[own][:, k] <= 0))) if own.any() else np.nan)
             else:
                 violation = _violation(single, law, model, scale, 0.0)
-                each.append(_or_failing(violation, _failing(seen, own)))
+                each.append(_or_failing(violation, _failing(seen, own, single)))
         return Place(standings, tuple(each))
 
     def _standing(
@@ -303,22 +306,27 @@ def _or_failing(violation: float, failing: float) -> float:
     return violation + failing * (1 - violation)
 
 
-def _failing(seen: Observations, own: BoolArray) -> float:
-    """How often constraints are not known at a theta, whose rows are `own`.
+def _missing(c: FloatArray, one: Requirement) -> BoolArray:
+    """Rows (n, J) that lack a constraint of the requirement, (n,); failures lack all."""
+    return np.isnan(c[:, list(one.members)]).any(axis=1)
+
+
+def _failing(seen: Observations, own: BoolArray, one: Requirement) -> float:
+    """How often constraints of a requirement are not known at a theta, whose rows are `own`.
 
     The share of its draws; where failures come at any theta alike, of all rows, if that is more: a
     few draws without a failure do not show that there are none.
     """
-    here = float(np.isnan(seen.c[own]).any(axis=1).mean()) if own.any() else 0.0
+    here = float(_missing(seen.c[own], one).mean()) if own.any() else 0.0
     return here if seen.walled else max(here, float(np.isnan(seen.f).mean()))
 
 
-def _may_fail(seen: Observations, own: BoolArray, law: Law) -> float:
-    """What share may have no constraints at a theta beside that of `_failing`, at 95 %.
+def _may_fail(seen: Observations, own: BoolArray, law: Law, one: Requirement) -> float:
+    """What share may lack constraints of a requirement beside that of `_failing`, at 95 %.
 
     Where failures have a place, by the draws there, if one lies where x may be; else by all rows.
     """
-    gone = np.any(np.isnan(seen.c), axis=1)
+    gone = _missing(seen.c, one)
     if not gone.any():
         return 0.0
     has_place = seen.walled or not np.isnan(seen.f).any()
@@ -327,7 +335,7 @@ def _may_fail(seen: Observations, own: BoolArray, law: Law) -> float:
         return 0.0
     counted = own if has_place else np.ones(gone.size, bool)
     most = bounds.upper(int(np.sum(counted & ~gone)), int(counted.sum()))
-    return max(most - _failing(seen, own), 0.0)
+    return max(most - _failing(seen, own, one), 0.0)
 
 
 def worst(c: FloatArray, one: Requirement, scale: FloatArray) -> FloatArray:

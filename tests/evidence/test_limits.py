@@ -186,3 +186,21 @@ def test_draws_are_kept_where_they_may_confirm():
     assert wish.kept_draws(rows(), 100) == 0
     assert Limits(phenes.chance(0.95)).kept_draws(rows(c=passes), 100) == 59
     assert Limits(phenes.chance(0.95)).kept_draws(rows(c=passes), 50) == 0
+
+
+def test_a_constraint_that_is_missing_says_nothing_of_the_others():
+    """A fifth of the rows lacks the second constraint: the first holds all the same."""
+    at, rng = np.zeros(2), np.random.default_rng(1)
+
+    def two(x):
+        return np.stack([x @ A - B, x[:, 0] - 1], axis=1)
+
+    seen = rows(c=two, names=("plane", "gap"))
+    x = at + NOISE * rng.standard_normal((10, 2))
+    c = two(x)
+    c[:2, 1] = np.nan
+    seen.add(np.tile(at, (10, 1)), x, x, np.sum(x**2, axis=1), c=c)
+    place = Limits(phenes.chance(plane=0.98, gap=0.98)).place(seen, law(at))
+    assert place.each[0] == pytest.approx(exact(at), rel=0.05)
+    assert place.each[1] == pytest.approx(0.2, abs=0.02)
+    assert [one.met for one in place.standings] == [True, False]
