@@ -308,7 +308,7 @@ def _or_failing(violation: float, failing: float) -> float:
 
 def _missing(c: FloatArray, one: Requirement) -> BoolArray:
     """Rows (n, J) that lack a constraint of the requirement, (n,); failures lack all."""
-    return np.isnan(c[:, list(one.members)]).any(axis=1)
+    return np.any(np.isnan(c[:, list(one.members)]), axis=1)
 
 
 def _failing(seen: Observations, own: BoolArray, one: Requirement) -> float:
