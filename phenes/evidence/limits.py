@@ -203,23 +203,22 @@ def _by_counts(
 ) -> Standing:
     """The same, where no model resolves some limits: of these only the draws `own` count.
 
-    A mean may have more above it than so few draws have shown: the rule of three. lost: what may
-    fail beside what did.
+    A mean may have more above it than so few draws have shown, whatever they scatter: the rule of
+    three. lost: what may fail beside what did.
     """
-    if one.requirement.level is None:  # a mean does not hang on where exactly an edge is
-        unresolved = jumping(seen)
     members = [k for k in one.requirement.members if unresolved[k]]
-    if not members:
-        return one if one.requirement.level is None else one._replace(uncounted=lost)
     names = tuple(seen.limits[k] for k in members)
-    if one.requirement.level is not None:
-        holds = np.all(seen.c[own][:, members] <= 0, axis=1)
-        may = bounds.upper(int(holds.sum()), holds.size)
-        return one._replace(unresolved=names, uncounted=may)  # failures are among them
-    h = worst(seen.c, one.requirement, scales(seen.c))
-    more = float(np.max(h, initial=-np.inf, where=np.isfinite(h))) - float(np.mean(h[own]))
-    high = one.high + RULE_OF_THREE * more / one.draws if one.draws else np.inf
-    return one._replace(unresolved=names, uncounted=np.inf, high=high)
+    if one.requirement.level is None:
+        h = worst(seen.c, one.requirement, scales(seen.c))
+        most = float(np.max(h, initial=-np.inf, where=np.isfinite(h)))
+        more = RULE_OF_THREE * (most - float(np.mean(h[own]))) / one.draws if one.draws else np.inf
+        uncounted = np.inf if members else 0.0
+        return one._replace(unresolved=names, uncounted=uncounted, high=one.high + more)
+    if not members:
+        return one._replace(uncounted=lost)
+    holds = np.all(seen.c[own][:, members] <= 0, axis=1)
+    may = bounds.upper(int(holds.sum()), holds.size)
+    return one._replace(unresolved=names, uncounted=may)  # failures are among them
 
 
 def _retreat(
