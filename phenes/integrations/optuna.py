@@ -321,7 +321,7 @@ def _parameter(name: str, each: BaseDistribution, noise: float) -> Parameter:
 
 
 def _options(each: CategoricalDistribution) -> list[Any]:
-    """The choices of Optuna, those that no `Choice` can have as text; their numbers if two agree."""
+    """The choices of Optuna, as text what no `Choice` can have; numbers if two agree."""
     plain = [
         one if isinstance(one, str | int | float | bool) and one == one else repr(one)
         for one in each.choices
