@@ -146,14 +146,16 @@ def _present(result: Any, out: Path, as_json: bool) -> None:
 
     picture = save(convergence.figure(result), out / "optimize.png")
     show(table(result))
+    if result.constraints is not None:
+        show(held(result.constraints))
     print(f"The picture is {picture}.")
     said = {name: result[name] for name in SAID} | {"failing": result.failing._asdict()}
     said["objective"] = str(result.objective)
     if result.space is not None:
         said["x"] = dict(result.x)
     if result.constraints is not None:
-        held = (*result.constraints.rows, result.constraints.all)
-        said["constraints"] = {each.name: each._asdict() for each in held}
+        every = (*result.constraints.rows, result.constraints.all)
+        said["constraints"] = {each.name: each._asdict() for each in every}
     end(as_json, plain(said) | {"picture": str(picture)})
 
 
@@ -165,8 +167,6 @@ def table(result: Any) -> Any:
     failing = f"; failing: {result._failures()}" if result._failures() else ""
     doubt = "" if result.success else "not a success: "
     title = f"{claim}{failing}; {result.nfev} evaluations in all: {doubt}{result.message}"
-    if result.constraints is not None:
-        title += f"\n{result.constraints}"
     if result.noise:
         title += f"; noise: {result.noise}"
     if result.space is not None:
@@ -182,4 +182,15 @@ def table(result: Any) -> Any:
         rows = rows[:10] + rows[-5:]
     for k in rows:
         out.add_row(str(k), f"{result.x[k]:.6g}", f"{result.spread[k]:.3g}")
+    return out
+
+
+def held(constraints: Any) -> Any:
+    """The table of the constraints at the answer, for the terminal."""
+    from rich.table import Table
+
+    head, *rows = constraints.cells()
+    out = Table(*head)
+    for row in rows:
+        out.add_row(*row)
     return out

@@ -68,12 +68,15 @@ class Limits:
         model = None if exact else self._model(seen, law)
         scale = scales(seen.c)
         standings = tuple(
-            self._standing(one, seen.c[own], law, model, scale, exact, _failing(seen, own))
+            self._standing(one, seen.c[own], law, model, scale, exact, _failing(seen, own, one))
             for one in self.wanted.requirements(seen.limits)
         )
         if not exact:
-            unknown, lost = unresolved(seen, model), _may_fail(seen, own, law)
-            standings = tuple(_by_counts(each, seen, own, unknown, lost) for each in standings)
+            unknown = unresolved(seen, model)
+            standings = tuple(
+                _by_counts(each, seen, own, unknown, _may_fail(seen, own, law, each.requirement))
+                for each in standings
+            )
         each: list[float] = []
         for k in range(len(seen.limits)):
             single = Requirement((k,), 0.5, seen.limits[k])
@@ -81,7 +84,7 @@ class Limits:
                 each.append(float(np.mean(~(seen.c[own][:, k] <= 0))) if own.any() else np.nan)
             else:
                 violation = _violation(single, law, model, scale, 0.0)
-                each.append(_or_failing(violation, _failing(seen, own)))
+                each.append(_or_failing(violation, _failing(seen, own, single)))
         return Place(standings, tuple(each))
 
     def _standing(
@@ -200,23 +203,22 @@ def _by_counts(
 ) -> Standing:
     """The same, where no model resolves some limits: of these only the draws `own` count.
 
-    A mean may have more above it than so few draws have shown: the rule of three. lost: what may
-    fail beside what did.
+    A mean may have more above it than so few draws have shown, whatever they scatter: the rule of
+    three. lost: what may fail beside what did.
     """
-    if one.requirement.level is None:  # a mean does not hang on where exactly an edge is
-        unresolved = jumping(seen)
     members = [k for k in one.requirement.members if unresolved[k]]
-    if not members:
-        return one if one.requirement.level is None else one._replace(uncounted=lost)
     names = tuple(seen.limits[k] for k in members)
-    if one.requirement.level is not None:
-        holds = np.all(seen.c[own][:, members] <= 0, axis=1)
-        may = bounds.upper(int(holds.sum()), holds.size)
-        return one._replace(unresolved=names, uncounted=may)  # failures are among them
-    h = worst(seen.c, one.requirement, scales(seen.c))
-    more = float(np.max(h, initial=-np.inf, where=np.isfinite(h))) - float(np.mean(h[own]))
-    high = one.high + RULE_OF_THREE * more / one.draws if one.draws else np.inf
-    return one._replace(unresolved=names, uncounted=np.inf, high=high)
+    if one.requirement.level is None:
+        h = worst(seen.c, one.requirement, scales(seen.c))
+        most = float(np.max(h, initial=-np.inf, where=np.isfinite(h)))
+        more = RULE_OF_THREE * (most - float(np.mean(h[own]))) / one.draws if one.draws else np.inf
+        uncounted = np.inf if members else 0.0
+        return one._replace(unresolved=names, uncounted=uncounted, high=one.high + more)
+    if not members:
+        return one._replace(uncounted=lost)
+    holds = np.all(seen.c[own][:, members] <= 0, axis=1)
+    may = bounds.upper(int(holds.sum()), holds.size)
+    return one._replace(unresolved=names, uncounted=may)  # failures are among them
 
 
 def _retreat(
@@ -303,22 +305,27 @@ def _or_failing(violation: float, failing: float) -> float:
     return violation + failing * (1 - violation)
 
 
-def _failing(seen: Observations, own: BoolArray) -> float:
-    """How often constraints are not known at a theta, whose rows are `own`.
+def _missing(c: FloatArray, one: Requirement) -> BoolArray:
+    """Rows (n, J) that lack a constraint of the requirement, (n,); failures lack all."""
+    return np.any(np.isnan(c[:, list(one.members)]), axis=1)
+
+
+def _failing(seen: Observations, own: BoolArray, one: Requirement) -> float:
+    """How often constraints of a requirement are not known at a theta, whose rows are `own`.
 
     The share of its draws; where failures come at any theta alike, of all rows, if that is more: a
     few draws without a failure do not show that there are none.
     """
-    here = float(np.isnan(seen.c[own]).any(axis=1).mean()) if own.any() else 0.0
+    here = float(_missing(seen.c[own], one).mean()) if own.any() else 0.0
     return here if seen.walled else max(here, float(np.isnan(seen.f).mean()))
 
 
-def _may_fail(seen: Observations, own: BoolArray, law: Law) -> float:
-    """What share may have no constraints at a theta beside that of `_failing`, at 95 %.
+def _may_fail(seen: Observations, own: BoolArray, law: Law, one: Requirement) -> float:
+    """What share may lack constraints of a requirement beside that of `_failing`, at 95 %.
 
     Where failures have a place, by the draws there, if one lies where x may be; else by all rows.
     """
-    gone = np.any(np.isnan(seen.c), axis=1)
+    gone = _missing(seen.c, one)
     if not gone.any():
         return 0.0
     has_place = seen.walled or not np.isnan(seen.f).any()
@@ -327,7 +334,7 @@ def _may_fail(seen: Observations, own: BoolArray, law: Law) -> float:
         return 0.0
     counted = own if has_place else np.ones(gone.size, bool)
     most = bounds.upper(int(np.sum(counted & ~gone)), int(counted.sum()))
-    return max(most - _failing(seen, own), 0.0)
+    return max(most - _failing(seen, own, one), 0.0)
 
 
 def worst(c: FloatArray, one: Requirement, scale: FloatArray) -> FloatArray:

@@ -47,6 +47,7 @@ except ModuleNotFoundError as error:
     ) from error
 
 from phenes import _validate
+from phenes._validate import FloatArray
 from phenes.integrations.campaign import (
     Noise,
     ask_one,
@@ -234,9 +235,8 @@ class PhenesSampler(BaseSampler):
         Returns
         -------
         phenes.Result
-            Parameters by name. An integer or a grid is the number of a step from its low end, a
-            categorical parameter the number of its choice; `study.best_params` has no noise to
-            mind there.
+            Parameters by name, with values as `trial.params` has them; an option such as None,
+            which no parameter of phenes can be, as text.
 
         Raises
         ------
@@ -288,6 +288,25 @@ class PhenesSampler(BaseSampler):
         opt.tell(theta, [value], realised=[x if x is not None or not exact else {}])
 
 
+class _Steps(Integer):
+    """Numbers at equal distances: the coordinate counts the steps, the value is Optuna's."""
+
+    def __init__(self, low: float, high: float, step: float):
+        super().__init__(0, round((high - low) / step))
+        self._low, self._step = low, step
+
+    def _encode(self, name: str, value: Any) -> FloatArray:
+        return np.array(
+            [float(np.round((_validate.measured(name, value) - self._low) / self._step))]
+        )
+
+    def _decode(self, coordinates: FloatArray) -> Any:
+        value = self._low + float(coordinates[0]) * self._step
+        if isinstance(self._low, int) and value.is_integer():
+            return int(value)
+        return float(f"{value:.12g}")  # 0.3, not 0.30000000000000004
+
+
 def _parameter(name: str, each: BaseDistribution, noise: float) -> Parameter:
     if isinstance(each, FloatDistribution) and each.step is None:
         kind = Log if each.log else Real
@@ -295,34 +314,34 @@ def _parameter(name: str, each: BaseDistribution, noise: float) -> Parameter:
     if noise:
         raise ValueError(f"noise must be of float parameters without a step, got {name}")
     if isinstance(each, CategoricalDistribution):
-        return Choice(*range(len(each.choices)))
-    low, high, step = _grid(each)
-    return Integer(0, round((high - low) / step))
-
-
-def _grid(each: BaseDistribution) -> tuple[float, float, float]:
-    if isinstance(each, FloatDistribution) and each.step is not None:
-        return each.low, each.high, each.step
-    if isinstance(each, IntDistribution):
-        return each.low, each.high, each.step
+        return Choice(*_options(each))
+    if isinstance(each, FloatDistribution | IntDistribution):
+        return _Steps(each.low, each.high, each.step)
     raise ValueError(f"PhenesSampler does not know {type(each).__name__}")
+
+
+def _options(each: CategoricalDistribution) -> list[Any]:
+    """The choices of Optuna, as text what no `Choice` can have; numbers if two agree."""
+    plain = [
+        one if isinstance(one, str | int | float | bool) and one == one else repr(one)
+        for one in each.choices
+    ]
+    alike = len({(type(one), one) for one in plain}) < len(plain)
+    return list(range(len(plain))) if alike else plain
 
 
 def _intended(each: BaseDistribution, value: Any) -> Any:
     """A value of Optuna's as one of the space."""
     if isinstance(each, CategoricalDistribution):
-        return each.choices.index(value)
-    if isinstance(each, FloatDistribution) and each.step is None:
-        return value
-    low, _, step = _grid(each)
-    return round((value - low) / step)
+        return _options(each)[each.choices.index(value)]
+    return value
 
 
 def _suggested(each: BaseDistribution, value: Any) -> Any:
     """The reverse."""
     if isinstance(each, CategoricalDistribution):
-        return each.choices[value]
-    if isinstance(each, FloatDistribution) and each.step is None:
-        return float(min(max(value, each.low), each.high))
-    low, _, step = _grid(each)
-    return low + value * step
+        known = _options(each)
+        return each.choices[
+            [type(one) is type(value) and one == value for one in known].index(True)
+        ]
+    return type(each.low)(min(max(value, each.low), each.high))

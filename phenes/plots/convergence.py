@@ -86,7 +86,7 @@ def figure(result: Answer) -> Figure:
         if doubt:
             panels.suptitle(doubt, x=0.01, ha="left", fontsize=10, color=COLOURS["accent"])
         value, place, spread = panels.subplots(1, 3, width_ratios=[1.4, 1, 1])
-        _value(value, history, _marks(result, end))
+        _value(value, history, _marks(result, end), result.what)
         panels.legend(
             *value.get_legend_handles_labels(),
             loc="outside lower left",
@@ -192,7 +192,7 @@ def figure_of_curve(run: dict[str, Any]) -> Figure:
             ha="left",
             fontweight="bold",
         )
-        _value(value, history)
+        _value(value, history, what=run.get("what") or "E f(x)")
         value.legend(loc="best", fontsize=9)
         for name, colour, label in (
             ("step", COLOURS["main"], "step of the search"),
@@ -262,8 +262,13 @@ def _drawable(values: Any) -> Any:
     return np.abs(values) < HUGE  # NaN is not
 
 
-def _value(ax: Axes, history: Mapping[str, np.ndarray], marks: list[_Mark] | None = None) -> None:
-    """What the model of the search said on the way, and what the evaluations say."""
+def _value(
+    ax: Axes,
+    history: Mapping[str, np.ndarray],
+    marks: list[_Mark] | None = None,
+    what: str = "E f(x)",
+) -> None:
+    """What the model of the search said of `what` on the way, and what the evaluations say."""
     marks = marks or []
     n, fun, se, median = (
         np.asarray(history[name], float) for name in ("nfev", "fun", "fun_se", "f_median")
@@ -281,7 +286,7 @@ def _value(ax: Axes, history: Mapping[str, np.ndarray], marks: list[_Mark] | Non
     if drawn.any():
         dot = "o" if drawn.sum() == 1 else None
         look = {"color": COLOURS["main"], "linewidth": 2, "marker": dot}
-        ax.plot(n[drawn], fun[drawn], label="model's estimate of E f at the mean", **look)
+        ax.plot(n[drawn], fun[drawn], label=f"model's estimate of {what} at the mean", **look)
     for mark in marks:
         _draw_mark(ax, mark, low, high)
     ax.set_ylim(low, high)

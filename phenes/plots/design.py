@@ -21,6 +21,10 @@ WIDE = 120  # characters of a line across the picture
 LETTERS = 24  # characters of a name beside a bar
 ROUNDING = 1e-12  # values that differ by less, relative to them, are equal
 SMALL = 9  # font size of notes, in points
+# quartiles, and times their distance, between which a curve is always shown (Tukey's outer fences);
+# what lies further out is cut off where it would squeeze the rest to less than this share
+QUARTILES, FENCE, SQUEEZED = (0.25, 0.75), 3.0, 0.1
+TICKS = 5  # of an axis of numbers with many digits
 
 
 class Slice(NamedTuple):
@@ -129,17 +133,31 @@ def _histogram(ax: Axes, design: Design) -> None:
         _say(ax, "\n".join([f"All have the value {f[0]:.6g}.", design.failing]))
         return
     ax.hist(seen, bins=bins, color=COLOURS["main"], alpha=0.6)
-    notes = [design.failing]
-    if np.isfinite(design.value):
-        if np.isfinite(design.interval).all():
-            ax.axvspan(*design.interval, color=COLOURS["accent"], alpha=0.3, linewidth=0)
-        ax.axvline(design.value, color=COLOURS["accent"])
-        notes.append(f"line: {design.what}, with its 95 % interval")
+    notes = [design.failing, *_claim(ax, design)]
     beyond = f.size - seen.size
     lie = "value lies" if beyond == 1 else "values lie"
     notes.append(f"{beyond} {lie} beyond this range" if beyond else "")
     ax.set_xlabel("\n".join(["f", *(note for note in notes if note)]))
     ax.set_ylabel("evaluations")
+    ax.locator_params(axis="x", nbins=TICKS)
+
+
+def _claim(ax: Axes, design: Design) -> list[str]:
+    """The value and its interval, as far as that leaves the histogram to be seen; in words."""
+    if not np.isfinite(design.value):
+        return []
+    low, high = ax.get_xlim()
+    ends = min(low, design.value), max(high, design.value)
+    ax.axvline(design.value, color=COLOURS["accent"])
+    ax.set_xlim(*ends)
+    words = f"line: {design.what}, with its 95 % interval"
+    if not np.isfinite(design.interval).all():
+        return [f"line: {design.what}"]
+    room = BEYOND * (high - low)
+    sides = np.clip(design.interval, ends[0] - room, ends[1] + room)
+    ax.axvspan(*sides, color=COLOURS["accent"], alpha=0.3, linewidth=0)
+    ax.set_xlim(min(ends[0], sides[0]), max(ends[1], sides[1]))
+    return [words if np.allclose(sides, design.interval) else f"{words}, which reaches further"]
 
 
 def _bars(share: Axes, cost: Axes, design: Design) -> None:
@@ -188,7 +206,8 @@ def _curves(lower: SubFigure, design: Design, rows: int) -> None:
         _say(ax, design.no_slices)
         return
     title = "E f along each parameter through the answer, others as they are"
-    note = textwrap.fill(design.no_slices, WIDE)
+    shown, cut = _shown(design)
+    note = textwrap.fill(" ".join(part for part in (design.no_slices, cut) if part), WIDE)
     lower.suptitle("\n".join(part for part in (title, note) if part), x=0.01, ha="left")
     columns = min(len(design.slices), ABREAST)
     axes = lower.subplots(rows, columns, sharey=True, squeeze=False)
@@ -197,6 +216,8 @@ def _curves(lower: SubFigure, design: Design, rows: int) -> None:
             ax.set_visible(False)
             continue
         _curve(ax, design.slices[k])
+        if shown is not None:
+            ax.set_ylim(*shown)
         if k % columns == 0:
             ax.set_ylabel("E f")
     found = {}
@@ -204,6 +225,40 @@ def _curves(lower: SubFigure, design: Design, rows: int) -> None:
         handles, labels = ax.get_legend_handles_labels()
         found |= dict(zip(labels, handles, strict=True))
     lower.legend(found.values(), found.keys(), loc="outside lower left", fontsize=SMALL, ncols=4)
+
+
+def _shown(design: Design) -> tuple[tuple[float, float] | None, str]:
+    """Limits of the shared axis, None if all curves fit one; and which do not, in words.
+
+    A design far from the answer may be worse by powers of ten: that part leaves the axis, so that
+    the rest can be read.
+    """
+    curves = [each.mean[np.isfinite(each.mean)] for each in design.slices]
+    kept = [curve[_within(curve)] for curve in curves]
+    seen = np.concatenate([*kept, [design.value]] if np.isfinite(design.value) else kept)
+    f = design.f[np.isfinite(design.f)]
+    if not seen.size:
+        return None, ""
+    room = max(float(np.ptp(seen)), float(np.ptp(f)) if f.size else 0.0)
+    low, high = float(seen.min()) - room / 2, float(seen.max()) + room / 2
+    every = np.concatenate(curves)
+    if not 0 < room < SQUEEZED * float(np.ptp(every)):
+        return None, ""
+    beyond = [
+        f"{each.name}, to {curve[np.argmax(np.abs(curve - design.value))]:.3g}"
+        for each, curve in zip(design.slices, curves, strict=True)
+        if curve.size and (curve.min() < low or curve.max() > high)
+    ]
+    return (low, high), f"Beyond the axis: E f along {'; along '.join(beyond)}."
+
+
+def _within(curve: np.ndarray) -> np.ndarray:
+    """Which values of a curve are not far out."""
+    if not curve.size:
+        return np.zeros(0, bool)
+    low, high = np.quantile(curve, QUARTILES)
+    far = FENCE * (high - low)
+    return (curve >= low - far) & (curve <= high + far)
 
 
 def _curve(ax: Axes, each: Slice) -> None:

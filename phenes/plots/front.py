@@ -18,6 +18,7 @@ WIDE = 88  # characters of the line above
 SMALL = 9  # font size of notes, in points
 GREY = "#999999"
 MARGIN = 0.08  # of the range of a parameter, beyond it
+TICKS = 4  # along the narrow axis: numbers such as 250000 have room
 
 
 class Drawn(NamedTuple):
@@ -108,3 +109,4 @@ def _parameters(axes: np.ndarray, drawn: Drawn) -> None:
         if edge > 0:
             ax.set_ylim(low - edge, high + edge)
     axes[-1].set_xlabel(drawn.labels[0])
+    axes[-1].locator_params(axis="x", nbins=TICKS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import NamedTuple
 
 import matplotlib
@@ -16,6 +17,7 @@ from phenes.plots.notebook import Picture
 ABREAST = 3  # panels beside each other
 TOLERANCE = 2.0  # standard deviations that the ellipse of the tolerance reaches
 SMALL = 9  # font size of notes, in points
+LETTERS = 12  # of a headline to an inch
 
 
 class Pair(NamedTuple):
@@ -69,7 +71,8 @@ def figure(drawn: Pairs) -> Figure:
             axes[0, 0].set_axis_off()
             axes[0, 0].text(0, 0.9, drawn.why_not, va="top")
             return out
-        out.suptitle(drawn.headline, x=0.01, ha="left", fontsize=11)
+        headline = textwrap.fill(drawn.headline, int(LETTERS * size[0]))
+        out.suptitle(headline, x=0.01, ha="left", fontsize=11)
         for ax, each in zip(axes.flat, drawn.pairs, strict=False):
             _panel(ax, each)
         for ax in list(axes.flat)[len(drawn.pairs) :]:

@@ -29,6 +29,7 @@ BOTTOM = 0.16  # share of the range that is left for marks below the values
 # other parameters to a standard deviation, between these opacities.
 FADE, FAINT, DARK = 0.15, 0.12, 0.85
 FAILED, UNDER_WAY = 0.09, 0.03  # height of these marks, as share of the panel
+TICKS = 4  # along a parameter: numbers such as 500000 have room
 
 
 class Slices(NamedTuple):
@@ -214,6 +215,7 @@ def _panel(ax: Axes, slices: Slices, k: int) -> None:
     _answer(ax, slices, k)
     ax.set_xlim(grid[0], grid[-1])
     ax.set_xlabel(slices.names[k])
+    ax.locator_params(axis="x", nbins=TICKS)
 
 
 def _evaluations(ax: Axes, slices: Slices, k: int) -> None:

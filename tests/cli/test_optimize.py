@@ -422,6 +422,8 @@ def test_constraints(module, capsys, given, asked):
     code, out, err = call(capsys, "optimize", "designs:held", *start, "--constraints", given)
     assert code == 0, err
     found = json.loads(out.splitlines()[-1])["constraints"]
+    head = next(line for line in out.splitlines() if "at least (95 %)" in line)
+    assert head.index("constraint") < head.index("draws") < head.index("mean")  # on one line
     assert list(found) == ["left", "right", "all"]
     assert found["all"]["wanted"] == asked
     assert found["left"]["draws"] > 0

@@ -186,3 +186,52 @@ def test_draws_are_kept_where_they_may_confirm():
     assert wish.kept_draws(rows(), 100) == 0
     assert Limits(phenes.chance(0.95)).kept_draws(rows(c=passes), 100) == 59
     assert Limits(phenes.chance(0.95)).kept_draws(rows(c=passes), 50) == 0
+
+
+def test_a_constraint_that_is_missing_says_nothing_of_the_others():
+    """A fifth of the rows lacks the second constraint: the first holds all the same."""
+    at, rng = np.zeros(2), np.random.default_rng(1)
+
+    def two(x):
+        return np.stack([x @ A - B, x[:, 0] - 1], axis=1)
+
+    seen = rows(c=two, names=("plane", "gap"))
+    x = at + NOISE * rng.standard_normal((10, 2))
+    c = two(x)
+    c[:2, 1] = np.nan
+    seen.add(np.tile(at, (10, 1)), x, x, np.sum(x**2, axis=1), c=c)
+    place = Limits(phenes.chance(plane=0.98, gap=0.98)).place(seen, law(at))
+    assert place.each[0] == pytest.approx(exact(at), rel=0.05)
+    assert place.each[1] == pytest.approx(0.2, abs=0.02)
+    assert [one.met for one in place.standings] == [True, False]
+
+
+def test_a_mean_hangs_on_where_a_high_jump_is():
+    """c jumps by 6 between rows: the model's mean is sure of one edge, and below 0."""
+
+    def jumps(x):
+        over = x @ A > B
+        return np.where(over, 5 + x[:, 0], -0.5 + 0.1 * x[:, 1])[:, None]
+
+    seen, at = rows(c=jumps), np.array([-0.1, 0.1])
+    x = at + NOISE * np.random.default_rng(2).standard_normal((6, 2))
+    x = x[x @ A <= B]
+    seen.add(np.tile(at, (len(x), 1)), x, x, np.sum(x**2, axis=1), c=jumps(x))
+    (standing,) = Limits(phenes.on_average()).place(seen, law(at)).standings
+    assert standing.violation < 0
+    assert standing.unresolved == ("plane",)
+    assert not standing.met
+
+
+def test_draws_that_are_all_alike_do_not_confirm_a_mean():
+    """A hinge, of which the draws met the flat part only; other rows say how far it rises."""
+
+    def hinge(x):
+        return (8 * np.maximum(x @ A - B, 0) - 0.3 + 0.01 * x[:, 1])[:, None]
+
+    seen, at = rows(c=hinge), np.array([0.0, 0.0])
+    x = at + 0.1 * NOISE * np.random.default_rng(2).standard_normal((8, 2))
+    seen.add(np.tile(at, (8, 1)), x, x, np.sum(x**2, axis=1), c=hinge(x))
+    (standing,) = Limits(phenes.on_average()).place(seen, law(at)).standings
+    assert not standing.confirmed
+    assert not standing.contradicted

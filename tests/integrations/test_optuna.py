@@ -43,8 +43,8 @@ def test_a_study_in_a_database_is_gone_on_with_by_another_sampler(tmp_path):
     assert result.nfev == 32
     assert result.x["width"] == pytest.approx(210, abs=10)
     assert result.x["feed"] == pytest.approx(np.exp(-1), rel=0.2)
-    assert result.x["turns"] == 3  # steps of 4 from 4
-    assert result.x["alloy"] == 1
+    assert result.x["turns"] == 16
+    assert result.x["alloy"] == "B"
     # E f = (4 / 50)^2 + 0.05^2; the last evaluations verify it
     assert result.verified >= 8
     assert result.interval[0] < 0.0089 + 0.03
@@ -97,6 +97,35 @@ def test_parameters_that_come_and_go_are_drawn():
     study = optuna.create_study(sampler=PhenesSampler(engine="adaptive"))
     study.optimize(objective, n_trials=20)
     assert study.best_value < 0.05
+
+
+def test_the_answer_has_values_as_the_study_has_them():
+    """Steps, whole numbers and options are not told by their number."""
+
+    def objective(trial):
+        grid = trial.suggest_float("grid", 0.1, 0.9, step=0.2)
+        turns = trial.suggest_int("turns", 3, 40)
+        way = trial.suggest_categorical("way", [None, "None", 2, True])
+        return (grid - 0.5) ** 2 + (turns - 17) ** 2 + (way is not True)
+
+    study = optuna.create_study(sampler=PhenesSampler(engine="gp", budget=40))
+    study.optimize(objective, n_trials=40)
+    result = study.sampler.result(study)
+    assert result.x["turns"] == study.best_params["turns"] == 17
+    assert result.x["grid"] == study.best_params["grid"] == 0.5
+    assert study.best_params["way"] is True
+    assert "3 to 40" in str(result)
+    frame = result.evaluations.columns()
+    assert frame["theta_turns"].tolist() == [trial.params["turns"] for trial in study.trials]
+
+
+def test_an_option_that_is_not_plain_is_told_as_text():
+    def objective(trial):
+        return 0.0 if trial.suggest_categorical("way", ["A", None]) is None else 1.0
+
+    study = optuna.create_study(sampler=PhenesSampler(engine="gp", budget=12))
+    study.optimize(objective, n_trials=12)
+    assert study.sampler.result(study).x["way"] == "None"
 
 
 def test_several_trials_at_a_time():

@@ -105,7 +105,7 @@ def test_the_legend_names_everything_and_is_not_cut_off(result):
     wanted = [
         "median of a generation",
         "two standard errors",
-        "model's estimate of E f at the mean",
+        "model's estimate of E f(x) at the mean",
         "start",
         "best single",
         "verified",

@@ -73,3 +73,27 @@ def test_wild_values_do_not_squeeze_the_others():
     assert ax.get_xlim()[1] < 10
     assert "1 values lie beyond" not in ax.get_xlabel()
     assert "1 value lies beyond this range" in ax.get_xlabel()
+
+
+def test_a_wide_interval_does_not_squeeze_the_histogram():
+    f = np.linspace(0, 1, 20)
+    ax = figure(data(f=f, value=0.5, interval=(-1e5, 1e5))).subfigs[0].axes[0]
+    assert np.ptp(ax.get_xlim()) < 5
+    assert "which reaches further" in ax.get_xlabel()
+    assert "which reaches further" not in figure(data()).subfigs[0].axes[0].get_xlabel()
+
+
+def test_one_wild_end_of_a_curve_does_not_squeeze_the_others():
+    plain = data(f=np.linspace(0, 1, 20))
+    wild = plain.slices[2]._replace(mean=np.where(np.arange(9) == 8, 1e7, plain.slices[2].mean))
+    lower = figure(plain._replace(slices=(*plain.slices[:2], wild))).subfigs[1]
+    assert np.ptp(lower.axes[0].get_ylim()) < 5
+    assert "E f along parameter 2, mm, to 1e+07" in lower._suptitle.get_text()
+    assert "Beyond" not in figure(plain).subfigs[1]._suptitle.get_text()
+
+
+def test_a_parabola_and_one_that_dwarfs_the_others_are_shown_in_full():
+    plain = data(f=np.linspace(0, 1, 20))
+    steep = plain.slices[2]._replace(mean=1000 * plain.slices[2].mean)
+    lower = figure(plain._replace(slices=(*plain.slices[:2], steep))).subfigs[1]
+    assert lower.axes[0].get_ylim()[1] > 1000

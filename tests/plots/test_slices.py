@@ -1,6 +1,7 @@
 """The picture of a model: what is in it, and that all of it can be read."""
 
 import io
+import itertools
 
 import numpy as np
 import pytest
@@ -101,3 +102,13 @@ def test_what_is_near_the_line_is_darker():
     ax = panels(figure(data(2, 20)._replace(points=points, f=np.ones(2))))[0]
     near, far = ax.collections[0].get_facecolors()[:, 3]
     assert near > far > 0
+
+
+def test_large_numbers_along_a_parameter_do_not_run_into_each_other():
+    made = data(2)
+    grid = np.linspace([1e5, 1e5], [5e5, 5e5], made.grid.shape[1], axis=1)
+    out = figure(made._replace(grid=grid, points=1e5 * (made.points + 3), answer=np.full(2, 3e5)))
+    out.savefig(io.BytesIO(), dpi=80)
+    for ax in panels(out):
+        boxes = [each.get_window_extent() for each in ax.get_xticklabels() if each.get_text()]
+        assert all(a.x1 < b.x0 for a, b in itertools.pairwise(boxes))

@@ -64,11 +64,12 @@ def draw(result: Result) -> Any:
         )
         for i, j in itertools.combinations(chosen.tolist(), 2)
     )
-    return figure(Pairs(pairs, "", _words(failed, violated, model)))
+    shaded = None if model is None else any([np.any(each.worst > 0) for each in pairs])
+    return figure(Pairs(pairs, "", _words(failed, violated, shaded, x.shape[1] > 2)))
 
 
-def _words(failed: BoolArray, violated: BoolArray, model: LimitModel | None) -> str:
-    """How many, and what the shading is."""
+def _words(failed: BoolArray, violated: BoolArray, shaded: bool | None, others: bool) -> str:
+    """How many, and what the shading is; shaded: None without a model. others: beside a pair."""
     bad = [
         f"{int(each.sum())} of {each.size} evaluations {verb}"
         for each, verb in ((failed, "failed"), (violated, "violated a limit"))
@@ -76,8 +77,11 @@ def _words(failed: BoolArray, violated: BoolArray, model: LimitModel | None) -> 
     ]
     if not bad:
         return f"None of {failed.size} evaluations failed or violated a limit"
-    shaded = "; shaded: where the model expects it, the other parameters at the answer"
-    return ", ".join(bad) + (shaded if model is not None else "")
+    if shaded is None:
+        return ", ".join(bad)
+    there = ", the other parameters at the answer" if others else ""
+    what = "shaded: where the model expects it" if shaded else "the model expects none here"
+    return f"{', '.join(bad)}; {what}{there}"
 
 
 def _model(

@@ -57,7 +57,19 @@ def test_the_region_is_where_evaluations_are_bad(kind):
     assert np.mean(worst[total < 0.2] > 0) < 0.1
     said = text(result.plot("pairs"))
     assert ("failed" if kind == "fails" else "violated a limit") in said
-    assert "the other parameters at the answer" in said
+    assert "where the model expects it" in said
+    assert "the other parameters" not in said
+    others = made(3, **{kind: lambda x: beyond[kind](x[:, :2])})
+    assert "the other parameters at the answer" in text(others.plot("pairs"))
+
+
+def test_the_headline_is_not_cut_off():
+    figure = made(3, n=80, fails=lambda x: x[:, 0] > 0.6).plot("pairs")
+    narrow = made(2, n=80, fails=lambda x: x[:, 0] > 0.6, stress=lambda x: x[:, 1] - 0.7)
+    for out in (figure, narrow.plot("pairs")):
+        text(out)
+        box = out._suptitle.get_window_extent()
+        assert 0 <= box.x0 < box.x1 <= out.bbox.x1
 
 
 def test_without_failures_there_is_no_region():
