@@ -3,7 +3,7 @@
 Any equinox module obs -> output can be a policy: `from_network(net, Softmax(3))`.
 """
 
-from phenes.rl.policies.heads import Choices, GaussianHead, Head, Softmax
+from phenes.rl.policies.heads import Choices, GaussianHead, Head, Mixed, Softmax
 from phenes.rl.policies.network import MLP
 from phenes.rl.policies.normalise import Normaliser
 from phenes.rl.policies.policy import Policy, from_network, head_for, policy, quiet
@@ -13,6 +13,7 @@ __all__ = [
     "Choices",
     "GaussianHead",
     "Head",
+    "Mixed",
     "Normaliser",
     "Policy",
     "Softmax",

@@ -328,7 +328,8 @@ class GaussianHead(eqx.Module):
         array, shape (..., a)
             The action as the environment takes it.
         """
-        bounded = jnp.isfinite(self.low) & jnp.isfinite(self.high)
+        # the largest numbers there are stand for none: their range is not one in single precision
+        bounded = jnp.isfinite((self.high - self.low).astype(jnp.float32))
         low, high = jnp.where(bounded, self.low, -1.0), jnp.where(bounded, self.high, 1.0)
         shape = (1,) * (action.ndim - 1) + low.shape
         middle, half = ((high + low) / 2).reshape(shape), ((high - low) / 2).reshape(shape)
@@ -340,3 +341,90 @@ class GaussianHead(eqx.Module):
             self,
             jnp.broadcast_to(jnp.asarray(std, self.std.dtype), self.std.shape),
         )
+
+
+class Mixed(eqx.Module):
+    """Choices and real numbers at once, independent given the state; the choices come first.
+
+    Parameters
+    ----------
+    choices : Choices
+        Of the first outputs, and of the first numbers of an action.
+    reals : GaussianHead
+        Of the rest.
+    """
+
+    choices: Choices
+    reals: GaussianHead
+
+    @property
+    def outputs(self) -> int:
+        """Those of both."""
+        return self.choices.outputs + self.reals.outputs
+
+    def sample(self, key: PRNGKeyArray, out: Float[Array, " k"]) -> Float[Array, " a"]:
+        first, last = jax.random.split(key)
+        chosen, real = self._outputs(out)
+        return self._joined(self.choices.sample(first, chosen), self.reals.sample(last, real))
+
+    def mode(self, out: Float[Array, " k"]) -> Float[Array, " a"]:
+        """The most likely alternatives and the mean of the real numbers.
+
+        Parameters
+        ----------
+        out : array, shape (k,)
+            Output of the network for one state.
+
+        Returns
+        -------
+        array, shape (a,)
+            The action.
+        """
+        chosen, real = self._outputs(out)
+        return self._joined(self.choices.mode(chosen), self.reals.mode(real))
+
+    def log_prob(self, out: Float[Array, " k"], action: Float[Array, " a"]) -> Float[Array, ""]:
+        (chosen, real), (which, numbers) = self._outputs(out), self._parts(action)
+        return self.choices.log_prob(chosen, which) + self.reals.log_prob(real, numbers)
+
+    def factor(self, out: Float[Array, " k"]) -> Float[Array, "k k"]:
+        """Those of both, in blocks.
+
+        Parameters
+        ----------
+        out : array, shape (k,)
+            Output of the network for one state.
+
+        Returns
+        -------
+        array, shape (k, k)
+            L, with L L' the Fisher information.
+        """
+        chosen, real = self._outputs(out)
+        return jax.scipy.linalg.block_diag(self.choices.factor(chosen), self.reals.factor(real))
+
+    def to_env(self, action: Float[Array, " *n a"]) -> Float[Array, " *n a"]:
+        """The choices themselves, and the real numbers scaled to their box and clipped.
+
+        Parameters
+        ----------
+        action : array
+            The action as it was drawn.
+
+        Returns
+        -------
+        array, shape (..., a)
+            The action as the environment takes it.
+        """
+        which, numbers = self._parts(action)
+        return self._joined(which, self.reals.to_env(numbers))
+
+    def _outputs(self, out: Array) -> list[Array]:
+        return jnp.split(out, [self.choices.outputs])
+
+    def _parts(self, action: Array) -> tuple[Array, Array]:
+        which, numbers = jnp.split(action, [len(self.choices.sizes)], axis=-1)
+        return which.astype(int), numbers
+
+    def _joined(self, which: Array, numbers: Array) -> Array:
+        return jnp.concatenate([which.astype(numbers.dtype), numbers], axis=-1)

@@ -13,7 +13,7 @@ from jaxtyping import Array, ArrayLike, Float, PRNGKeyArray
 
 from phenes import _validate
 from phenes.protocols import Tree
-from phenes.rl.policies.heads import Choices, GaussianHead, Head, Softmax
+from phenes.rl.policies.heads import Choices, GaussianHead, Head, Mixed, Softmax
 from phenes.rl.policies.network import MLP, Layered, RowFeatures, of_mlp, of_module
 from phenes.rl.policies.normalise import Normaliser
 
@@ -202,7 +202,7 @@ def from_network(
 
 
 def head_for(spaces: "Spaces", action_noise: ArrayLike = ACTION_NOISE) -> Head:
-    """Softmax for discrete actions, one for each of several choices, a Gaussian for a box.
+    """Softmax for a choice, one for each of several, a Gaussian for real numbers.
 
     Parameters
     ----------
@@ -218,11 +218,13 @@ def head_for(spaces: "Spaces", action_noise: ArrayLike = ACTION_NOISE) -> Head:
     """
     if spaces.n is not None:
         return Softmax(spaces.n)
-    if spaces.sizes is not None:
-        return Choices(spaces.sizes)
-    assert spaces.low is not None  # actions are of one kind or the other
+    choices = None if spaces.sizes is None else Choices(spaces.sizes)
+    if choices is not None and spaces.low is None:
+        return choices
+    assert spaces.low is not None  # actions are choices, real numbers or both
     assert spaces.high is not None
-    return GaussianHead(action_noise, spaces.low, spaces.high)
+    reals = GaussianHead(action_noise, spaces.low, spaces.high)
+    return reals if choices is None else Mixed(choices, reals)
 
 
 def policy(

@@ -6,7 +6,6 @@ or in two halves around it.
 
 import dataclasses
 import itertools
-import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, cast
@@ -287,10 +286,22 @@ class NetworkPolicy:
         """See `Readout.returns`."""
         play = rollouts.load(env, workers=workers, **options)
         try:
+            self._check(play.spaces)
             theta, key = jnp.asarray(self.theta), jax.random.key(seed)
             return np.asarray(totals(play, self.policy, theta, key, episodes), float)
         finally:
             play.close()
+
+    def _check(self, spaces: Spaces) -> None:
+        """Refuse another environment than one with these observations and actions."""
+        mine, others = (
+            (each.obs_dim, each.n, each.sizes, each.action_dim) for each in (self.spaces, spaces)
+        )
+        if mine != others:
+            raise ValueError(
+                f"the policy is for the observations and actions of {self.spaces.name}, and those"
+                f" of {spaces.name} are others"
+            )
 
     def arrays(self) -> dict[str, np.ndarray]:
         """See `Readout.arrays`."""
@@ -376,7 +387,8 @@ def _spaces(given: dict[str, Any]) -> Spaces:
     _validate.count("limit", spaces.limit)
     if spaces.observes is not None and spaces.observes.size != spaces.obs_dim:
         raise ValueError(f"observes has {spaces.observes.size} numbers, not {spaces.obs_dim}")
-    if not spaces.discrete and (low is None or high is None or low.shape != high.shape):
+    bounded = low is not None and high is not None and low.shape == high.shape
+    if not (bounded or (spaces.discrete and low is None and high is None)):
         raise ValueError("low must be a bound of each action and high another where n is None")
     if spaces.acts is not None and not _written(spaces.acts, spaces):
         raise ValueError(f"acts describes other actions, {spaces.acts.described()}")
@@ -387,10 +399,8 @@ def _written(acts: Layout, spaces: Spaces) -> bool:
     """Whether a layout is that of the actions of these spaces."""
     if spaces.n is not None:
         return acts.kind == "discrete" and acts.sizes == (spaces.n,)
-    if acts.kind not in ("box", "multibinary", "multidiscrete"):
-        return False
-    sizes = spaces.sizes if acts.kind == "multidiscrete" else ()
-    return acts.sizes == sizes and math.prod(acts.shape) == spaces.action_dim
+    reals = 0 if spaces.low is None else spaces.low.size
+    return acts.choices == (spaces.sizes or ()) and acts.reals == reals
 
 
 def _scale(arrays: dict[str, np.ndarray], obs_dim: int) -> Normaliser | None:

@@ -15,7 +15,6 @@ from phenes.rl.rollouts.spaces import (
     Options,
     Spaces,
     World,
-    library,
     make,
     name_of,
     of,
@@ -166,10 +165,11 @@ def _physics(env: "Env", world: World, workers: Workers, options: Options) -> Ro
 def _vector(env: "Env", world: World, workers: Workers, options: Options) -> Rollouts | None:
     if workers is not None or not isinstance(world, str) or env.spec is None:
         return None
-    if env.spec.vector_entry_point is None:
+    spaces = of(env)
+    if env.spec.vector_entry_point is None or (spaces.acts and spaces.acts.parts):
         return None
     env.close()
-    return Host(Vector(world, options), of(env))
+    return Host(Vector(world, options), spaces)
 
 
 def _gymnasium(env: "Env", world: World, workers: Workers, options: Options) -> Rollouts:
@@ -182,7 +182,8 @@ def _gymnasium(env: "Env", world: World, workers: Workers, options: Options) -> 
             f"workers must be None for {name_of(env)}, which no id makes: register it with"
             " gymnasium.register and give its id"
         )
-    return processes.Processes(library().spec(world), options, spaces, workers)
+    assert env.spec is not None  # made by its id
+    return processes.Processes(env.spec, options, spaces, workers)
 
 
 BACKENDS: dict[str, Callable[..., Rollouts | None]] = {

@@ -8,7 +8,7 @@ is kept in the file of a policy as JSON. Rollouts and `Trained.predict` share it
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -24,6 +24,7 @@ Read: TypeAlias = Callable[[Any], np.ndarray]
 
 PIXEL = 1 / 255  # pixels are scaled to [0, 1]
 DEEPEST = 16  # layers of containers in a file
+CONTAINERS = ("tuple", "dict")
 
 
 @dataclass(frozen=True)
@@ -60,9 +61,35 @@ class Layout:
     @property
     def size(self) -> int:
         """Numbers of the vector that is read."""
-        if self.kind in ("tuple", "dict"):
+        if self.kind in CONTAINERS:
             return sum(part.size for part in self.parts)
         return sum(self.sizes) if self.sizes else math.prod(self.shape)
+
+    @property
+    def choices(self) -> tuple[int, ...]:
+        """How many alternatives each choice of an action has; none for a box of real numbers."""
+        if self.kind in CONTAINERS:
+            return sum((part.choices for part in self.parts), ())
+        return (2,) * math.prod(self.shape) if self.kind == "multibinary" else self.sizes
+
+    @property
+    def reals(self) -> int:
+        """Real numbers of an action."""
+        if self.kind in CONTAINERS:
+            return sum(part.reals for part in self.parts)
+        return math.prod(self.shape) if self.kind == "box" else 0
+
+    def leaves(self) -> "list[Layout]":
+        """The parts that have none, from left to right; itself if it is one.
+
+        Returns
+        -------
+        list of Layout
+            Boxes and choices.
+        """
+        if self.kind not in CONTAINERS:
+            return [self]
+        return [leaf for part in self.parts for leaf in part.leaves()]
 
     def reader(self) -> Read:
         """A function from observations to vectors, shape (size,).
@@ -111,7 +138,7 @@ class Layout:
         ValueError
             If shape, range or names are others.
         """
-        if self.kind in ("tuple", "dict"):
+        if self.kind in CONTAINERS:
             self._check_parts(obs, name)
             return
         wanted = () if self.kind == "discrete" else self.shape
@@ -153,15 +180,39 @@ class Layout:
         Returns
         -------
         callable
-            Choices are counted from 0 on the side of the policy; arrays get shape and dtype.
+            Choices are counted from 0 on the side of the policy, and those of all parts come before
+            the real numbers of all parts; arrays get shape and dtype.
         """
         shape = self.shape
+        if self.kind in CONTAINERS:
+            return self._parts_writer()
         if self.kind == "discrete":
             start = self.starts[0]
-            return lambda action: int(action) + start
+            return lambda action: int(np.reshape(action, ())) + start
         dtype = np.dtype(self.dtype)
         starts = np.reshape(self.starts, shape) if self.sizes else 0
-        return lambda action: (np.reshape(action, shape) + starts).astype(dtype)
+        return lambda action: np.asarray(np.reshape(action, shape) + starts, dtype)
+
+    def _parts_writer(self) -> Callable[[Any], Any]:
+        leaves = self.leaves()
+        order = sorted(range(len(leaves)), key=lambda k: leaves[k].reals > 0)
+        ends = np.cumsum([len(leaves[k].choices) + leaves[k].reals for k in order])[:-1]
+        writers = [leaf.writer() for leaf in leaves]
+
+        def write(action: Any) -> Any:
+            of = dict(zip(order, np.split(np.asarray(action), ends), strict=True))
+            return self._filled(iter([each(of[k]) for k, each in enumerate(writers)]))
+
+        return write
+
+    def _filled(self, values: Iterator[Any]) -> Any:
+        """The containers around the values of the leaves."""
+        if self.kind == "tuple":
+            return tuple(part._filled(values) for part in self.parts)
+        if self.kind == "dict":
+            named = zip(self.names, self.parts, strict=True)
+            return {name: part._filled(values) for name, part in named}
+        return next(values)
 
     def described(self) -> dict[str, Any]:
         """As JSON.
@@ -213,7 +264,15 @@ def of_space(space: Space) -> Layout | None:
     return Layout("dict" if names else "tuple", names=names, parts=known)
 
 
-KINDS = ("box", "discrete", "multidiscrete", "multibinary", "tuple", "dict")
+def both(observed: Space, acted: Space) -> tuple[Read, Callable[[Any], Any]]:
+    """How observations are read and actions written, of spaces that `spaces.of` takes."""
+    watched, done = of_space(observed), of_space(acted)
+    assert watched is not None
+    assert done is not None
+    return watched.reader(), done.writer()
+
+
+KINDS = ("box", "discrete", "multidiscrete", "multibinary", *CONTAINERS)
 
 
 def from_described(data: Any, depth: int = 0) -> Layout | None:

@@ -16,16 +16,14 @@ import numpy as np
 from jaxtyping import Array, PRNGKeyArray
 
 from phenes.rl.rollouts import keys as individual
+from phenes.rl.rollouts import layouts
 from phenes.rl.rollouts.keys import ActingPolicy, Own, Seen
 from phenes.rl.rollouts.partial_eval import Early, Late, staged
 from phenes.rl.rollouts.spaces import (
-    Action,
     Observation,
     Options,
     Spaces,
-    flattener,
     library,
-    to_space,
 )
 from phenes.rl.rollouts.trajectory import Trajectory, of_numpy, padded
 
@@ -99,7 +97,7 @@ class Host:
     def _reset(self, initial: Array) -> np.ndarray:
         seeds = np.asarray(_seeds(initial)).tolist()
         try:
-            return self.stage.reset(seeds)
+            return self._seen(self.stage.reset(seeds))
         except Exception as error:
             raise RuntimeError(
                 f"{self.spaces.name} could not be reset {self.stage.where()}: {_say(error)}"
@@ -107,11 +105,20 @@ class Host:
 
     def _step(self, t: int, alive: np.ndarray, actions: np.ndarray) -> Step:
         try:
-            return self.stage.step(alive, actions)
+            obs, reward, terminated, truncated = self.stage.step(alive, actions)
+            return self._seen(obs), reward, terminated, truncated
         except Exception as error:
             raise RuntimeError(
                 f"{self.spaces.name} failed in step {t} {self.stage.where()}: {_say(error)}"
             ) from error
+
+    def _seen(self, obs: np.ndarray) -> np.ndarray:
+        if obs.shape[1] != self.spaces.obs_dim:
+            raise ValueError(
+                f"the observation has {obs.shape[1]} numbers, and by its observation_space"
+                f" {self.spaces.obs_dim}"
+            )
+        return obs
 
 
 def _say(error: Exception) -> str:
@@ -221,9 +228,8 @@ class Loop:
 
     def __init__(self, make: "Callable[[], Env]"):
         self.make, self.envs, self.now, self.seeds = make, [make()], 0, [0]
-        self.flat, self.unflat = (
-            flattener(self.envs[0].observation_space),
-            to_space(self.envs[0].action_space),
+        self.flat, self.unflat = layouts.both(
+            self.envs[0].observation_space, self.envs[0].action_space
         )
 
     def reset(self, seeds: list[int]) -> np.ndarray:
@@ -242,9 +248,10 @@ class Loop:
         obs, reward, terminated, truncated, _ = zip(*done, strict=True)
         return (
             np.stack([self.flat(o) for o in obs]),
-            np.array(reward, float),
-            np.array(terminated, bool),
-            np.array(truncated, bool),
+            # some give arrays of one number
+            np.array(reward, float).reshape(len(done)),
+            np.array(terminated, bool).reshape(len(done)),
+            np.array(truncated, bool).reshape(len(done)),
         )
 
     def where(self) -> str:
@@ -272,12 +279,11 @@ class Vector:
             env_id, num_envs=n, vectorization_mode="vector_entry_point", **options
         )
         self.env = self.make(1)
-        self.flat, self.unflat = (
-            flattener(self.env.single_observation_space),
-            to_space(self.env.single_action_space),
+        self.flat, self.unflat = layouts.both(
+            self.env.single_observation_space, self.env.single_action_space
         )
         self.own_seeds = _takes_many_seeds(self.env)
-        self.actions: list[Action] | None = None
+        self.actions: list[int | np.ndarray] | None = None
 
     def reset(self, seeds: list[int]) -> np.ndarray:
         if self.env.num_envs != len(seeds):

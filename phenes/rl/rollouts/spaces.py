@@ -5,7 +5,7 @@ The size of what it sees, the kind of what it does, the longest episode.
 
 import copy
 import warnings
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
@@ -28,7 +28,7 @@ Observation: TypeAlias = Any
 Unwrapped: TypeAlias = Any
 """An environment without wrappers, of a class that was looked up: its own attributes are read."""
 
-Action: TypeAlias = int | np.ndarray
+Action: TypeAlias = int | np.ndarray | tuple | dict
 
 # wrappers that change nothing but the length of an episode
 PLAIN = {"TimeLimit", "OrderEnforcing", "PassiveEnvChecker"}
@@ -53,7 +53,7 @@ class Spaces(NamedTuple):
     n : int or None
         Number of actions if they are discrete.
     low, high : ndarray, shape (a,), or None
-        Bounds of continuous actions, which may be infinite.
+        Bounds of the real numbers of an action, which may be infinite.
     limit : int
         Steps after which an episode is truncated.
     threshold : float or None
@@ -77,15 +77,15 @@ class Spaces(NamedTuple):
 
     @property
     def discrete(self) -> bool:
-        """Whether actions are choices."""
+        """Whether actions are choices, if only in part."""
         return self.n is not None or self.sizes is not None
 
     @property
     def action_dim(self) -> int:
         """Coordinates of an action, 1 if it is a choice."""
-        if self.sizes is not None:
-            return len(self.sizes)
-        return 1 if self.low is None else len(self.low)
+        if self.n is not None:
+            return 1
+        return len(self.sizes or ()) + (0 if self.low is None else len(self.low))
 
 
 def spaces(env: World, **options: Any) -> Spaces:
@@ -178,6 +178,9 @@ def library() -> ModuleType:
 def of(env: "Env") -> Spaces:
     """The spaces of an environment, or of one part of a vector environment."""
     spec, name = env.spec, name_of(env)
+    for space in ("observation_space", "action_space"):
+        if not hasattr(env, space):
+            raise ValueError(f"{name} has no {space}, which says what it gives or takes")
     watched = getattr(env, "single_observation_space", env.observation_space)
     acted = getattr(env, "single_action_space", env.action_space)
     limit = limit_of(env) if spec is None else spec.max_episode_steps
@@ -189,18 +192,19 @@ def of(env: "Env") -> Spaces:
             stacklevel=1,
         )
         limit = LONGEST
-    n, sizes, low, high = _actions(name, acted)
+    observes, acts = layouts.of_space(watched), layouts.of_space(acted)
+    n, sizes, low, high = _actions(name, acted, acts)
     return Spaces(
         name,
-        _size(name, watched),
+        _size(name, watched, observes),
         n,
         low,
         high,
         limit,
         None if spec is None else spec.reward_threshold,
         sizes,
-        layouts.of_space(watched),
-        layouts.of_space(acted),
+        observes,
+        acts,
     )
 
 
@@ -226,57 +230,46 @@ def limit_of(env: Unwrapped) -> int | None:
     return min(limits, default=None)
 
 
-def _size(name: str, space: "Space") -> int:
-    library()
-    from gymnasium.spaces.utils import flatdim
-
-    try:
-        size = flatdim(space)
-    except (NotImplementedError, ValueError):
+def _size(name: str, space: "Space", layout: Layout | None) -> int:
+    if layout is None:
         raise ValueError(
             f"{name} observes {space}, which cannot be flattened to a vector of fixed size"
-        ) from None
-    if size > LARGEST:
-        raise ValueError(
-            f"{name} observes {size} numbers at once, and policies here take up to {LARGEST}: wrap"
-            " it in something smaller"
         )
-    return size
+    if layout.size < 1:
+        raise ValueError(f"{name} observes {space}, where there is nothing to see")
+    if layout.size > LARGEST:
+        raise ValueError(
+            f"{name} observes {layout.size} numbers at once, and policies here take up to"
+            f" {LARGEST}: wrap it in something smaller"
+        )
+    return layout.size
 
 
 def _actions(
-    name: str, space: "Space"
+    name: str, space: "Space", layout: Layout | None
 ) -> tuple[int | None, tuple[int, ...] | None, np.ndarray | None, np.ndarray | None]:
-    """How many choices, or of several choices how many each, or bounds."""
-    library()
-    from gymnasium.spaces import Box, Discrete, MultiBinary, MultiDiscrete
-
-    if isinstance(space, Discrete):
-        return int(space.n), None, None, None
-    if isinstance(space, MultiDiscrete):
-        return None, tuple(map(int, np.ravel(space.nvec))), None, None
-    if isinstance(space, MultiBinary):
-        return None, (2,) * int(np.prod(space.shape)), None, None
-    if isinstance(space, Box) and np.issubdtype(space.dtype, np.floating):
-        return None, None, space.low.ravel(), space.high.ravel()
-    raise ValueError(
-        f"{name} takes actions from {space}, and policies here choose from Discrete, MultiDiscrete,"
-        " MultiBinary or a Box of real numbers"
-    )
-
-
-def flattener(space: "Space") -> Callable[[Observation], np.ndarray]:
-    """observation -> vector [o]. Pixels are scaled to [0, 1]."""
-    from gymnasium.spaces.utils import flatten
-
-    layout = layouts.of_space(space)
-    if layout is None:
-        return lambda obs: flatten(space, obs)  # pyright: ignore[reportReturnType]
-    return layout.reader()
+    """How many alternatives; or of several choices how many each, and bounds of real numbers."""
+    boxes = [] if layout is None else [part for part in _parts(space) if hasattr(part, "high")]
+    if layout is None or not all(np.issubdtype(box.dtype, np.floating) for box in boxes):
+        raise ValueError(
+            f"{name} takes actions from {space}, and policies here choose from Discrete,"
+            " MultiDiscrete, MultiBinary or a Box of real numbers, and Tuple or Dict of these"
+        )
+    sizes = layout.choices
+    if layout.reals == 0 and sum(sizes) == len(sizes):
+        raise ValueError(f"{name} takes actions from {space}, where there is nothing to choose")
+    if layout.kind == "discrete":
+        return sizes[0], None, None, None
+    if not boxes:
+        return None, sizes, None, None
+    low, high = (np.concatenate([getattr(b, n).ravel() for b in boxes]) for n in ("low", "high"))
+    return None, sizes or None, low, high
 
 
-def to_space(space: "Space") -> Callable[[Action], Action]:
-    """A number or vector [a] -> what `env.step` takes."""
-    layout = layouts.of_space(space)
-    assert layout is not None  # the spaces of actions that `of` takes have one
-    return layout.writer()
+def _parts(space: Any) -> "list[Any]":
+    """The spaces in a Tuple or Dict, in the order of the leaves of its layout."""
+    inner = getattr(space, "spaces", None)
+    if inner is None:
+        return [space]
+    parts = inner.values() if isinstance(inner, Mapping) else inner
+    return [leaf for part in parts for leaf in _parts(part)]

@@ -16,6 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
+from phenes import _validate
 from phenes.protocols import Tree
 from phenes.rl.curve import Curve
 from phenes.store import Run, Store
@@ -75,6 +76,8 @@ def opened(
 
     resume: go on with the last such run in the file, which must have the same settings.
     """
+    _validate.path("checkpoint", path)
+    resume = _validate.flag("resume", resume)
     if path is None:
         yield Checkpoint(None)
         return

@@ -12,6 +12,7 @@ from phenes.rl.policies import (
     MLP,
     Choices,
     GaussianHead,
+    Mixed,
     Normaliser,
     Softmax,
     from_network,
@@ -72,6 +73,37 @@ def test_choices_have_the_fisher_information_of_each(key):
     share = np.mean(np.all(drawn[:, None] == np.asarray(actions), axis=2), axis=0)
     se = np.sqrt(chance * (1 - chance) / 20_000)
     assert np.all(np.abs(share - chance) < 4 * se)
+
+
+def test_choices_and_real_numbers_at_once_are_independent(key):
+    """log pi is the sum of both, and its information that of each in a block."""
+    choices, reals = Choices((2, 3)), GaussianHead([0.5, 0.2], BOX.low, BOX.high)
+    head, out = Mixed(choices, reals), jax.random.normal(key, (7,))
+    assert head.outputs == 7
+    action = jnp.asarray([1.0, 2.0, 3.0, 30.0])
+    expected = choices.log_prob(out[:5], jnp.asarray([1, 2])) + reals.log_prob(out[5:], action[2:])
+    np.testing.assert_allclose(head.log_prob(out, action), expected)
+    np.testing.assert_array_equal(head.to_env(action), [1, 2, 4, 30])
+    np.testing.assert_array_equal(head.mode(out)[:2], choices.mode(out[:5]))
+    np.testing.assert_array_equal(head.mode(out)[2:], out[5:])
+    information = np.asarray(head.factor(out) @ head.factor(out).T)
+    np.testing.assert_allclose(
+        information[:5, :5], choices.factor(out[:5]) @ choices.factor(out[:5]).T
+    )
+    np.testing.assert_allclose(information[5:, 5:], np.diag([4.0, 25.0]))
+    assert not information[:5, 5:].any()
+    drawn = np.asarray(jax.vmap(head.sample, (0, None))(jax.random.split(key, 4000), out))
+    assert set(drawn[:, 0]) == {0, 1}
+    assert set(drawn[:, 1]) == {0, 1, 2}
+    np.testing.assert_allclose(drawn[:, 2:].std(0), [0.5, 0.2], rtol=0.06)  # 5 standard errors
+    assert abs(np.corrcoef(drawn[:, 1], drawn[:, 2])[0, 1]) < 5 / 4000**0.5
+
+
+def test_the_largest_numbers_there_are_stand_for_no_bounds():
+    """As many environments write them."""
+    most = np.finfo(np.float32).max
+    head = GaussianHead(0.1, [-most, 0.0], [most, 2.0])
+    np.testing.assert_array_equal(head.to_env(jnp.asarray([3.0, 0.5])), [3.0, 1.5])
 
 
 @pytest.mark.parametrize("sizes", [(), (1, 1), (0, 3), (2.5,)])

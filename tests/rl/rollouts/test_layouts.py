@@ -60,6 +60,23 @@ def test_actions_are_in_their_space(name):
         assert not space.contains(layout.writer()(over[0] if name == "discrete" else over))
 
 
+def test_actions_in_containers():
+    """Choices of all parts come first, then all real numbers, and each part gets its own."""
+    space = spaces.Dict(
+        push=spaces.Box(-9, 9, (2,), np.float64),
+        inner=spaces.Tuple((spaces.Discrete(3, start=-1), spaces.Box(-9, 9, (), np.float32))),
+        bits=spaces.MultiBinary((1, 2)),
+    )
+    layout = of_space(space)
+    assert (layout.choices, layout.reals) == ((3, 2, 2), 3)
+    action = layout.writer()([2.0, 0.0, 1.0, 0.5, -0.5, 4.0])
+    assert space.contains(action)
+    assert action["inner"][0] == 1
+    assert action["inner"][1] == 4
+    np.testing.assert_array_equal(action["push"], [0.5, -0.5])
+    np.testing.assert_array_equal(action["bits"], [[0, 1]])
+
+
 def test_kinds_without_a_layout():
     assert of_space(spaces.Text(5)) is None
     assert of_space(spaces.Tuple((BOX, spaces.Text(5)))) is None

@@ -169,6 +169,42 @@ def test_a_vector_form_with_one_seed_says_so():
     rollouts.close()
 
 
+class Careless(worlds.Walk):
+    """Numbers are arrays; one of the observations is longer than the space says."""
+
+    def __init__(self, long=None, **options):
+        super().__init__(**options)
+        self.long = long
+
+    def step(self, action):
+        obs, reward, terminated, truncated, info = super().step(action)
+        obs = np.zeros(3) if self.t == self.long else obs
+        return obs, np.array([reward]), np.array([terminated]), np.array([truncated]), info
+
+
+def test_numbers_may_be_arrays_of_one():
+    """As some environments give them."""
+    given = {"max_episode_steps": 20}
+    equal(walked(name=Careless, **given)[1], walked(name=worlds.Walk, **given)[1])
+
+
+def test_an_observation_that_is_none_of_the_space_is_said_to_be_one():
+    with pytest.raises(RuntimeError, match=r"in step 1 .* has 3 numbers, and by its obs.* 2"):
+        walked(name=Careless, long=2, max_episode_steps=20)
+
+
+def test_containers_of_actions_are_played_in_a_loop():
+    """A vector form would want them stacked."""
+    load("tests/WalkNextStep-v0").close()
+    assert type(load("tests/WalkNextStep-v0", action="mixed").stage).__name__ == "Loop"
+
+
+def test_workers_import_the_module_of_an_id():
+    _, x = walked(4)
+    with ThreadPoolExecutor(2) as pool:
+        equal(walked(4, name=f"{worlds.__name__}:{WALK}", workers=pool)[1], x)
+
+
 def test_workers_change_nothing():
     _, x = walked()
     with ThreadPoolExecutor(2) as pool:
@@ -205,6 +241,10 @@ def test_a_step_that_fails_says_where():
         (WALK, {"action": "whole"}, "MultiBinary or a Box of real numbers"),
         (WALK, {"observation": "huge"}, "observes 100800 numbers"),
         (WALK, {"observation": "graph"}, "cannot be flattened"),
+        (WALK, {"observation": "text"}, "cannot be flattened"),
+        (WALK, {"observation": "nothing"}, "where there is nothing to see"),
+        (WALK, {"action": "none"}, "where there is nothing to choose"),
+        (gymnasium.Env, {}, "Env has no observation_space"),
         (WALK, {"backend": "jax"}, "cannot be played by the back end 'jax'"),
         (
             WALK,

@@ -16,6 +16,8 @@ OBSERVATIONS = {
     "pixels": spaces.Box(0, 255, (3, 2, 1), np.uint8),
     "huge": spaces.Box(0, 255, (210, 160, 3), np.uint8),
     "graph": spaces.Sequence(spaces.Discrete(2)),
+    "text": spaces.Text(5),
+    "nothing": spaces.Box(0, 1, (0,)),
 }
 ACTIONS = {
     "two": spaces.Discrete(2, start=1),
@@ -23,6 +25,14 @@ ACTIONS = {
     "many": spaces.MultiDiscrete([3, 2], start=[0, 1]),
     "bits": spaces.MultiBinary(2),
     "whole": spaces.Box(0, 3, (1,), np.int64),
+    "mixed": spaces.Dict(
+        speed=spaces.Box(0, np.inf, (), np.float64),
+        way=spaces.Tuple((spaces.Discrete(2, start=1), spaces.MultiBinary(1))),
+        turn=spaces.Box(-1, 1, (1, 2), np.float32),
+    ),
+    "boxes": spaces.Tuple((spaces.Box(-1, 1, (1, 2), np.float32), spaces.Box(0, 9, (1,)))),
+    "choices": spaces.Tuple((spaces.Discrete(2, start=1), spaces.MultiDiscrete([3]))),
+    "none": spaces.MultiDiscrete([1, 1]),
 }
 
 
@@ -55,6 +65,10 @@ class Walk(gymnasium.Env):
         return self._seen(), float(self.x), terminated, truncated, {}
 
     def _forward(self, action):
+        if isinstance(action, dict):
+            return action["way"][0] == 2
+        if isinstance(action, tuple):
+            return action[0] == 2 if isinstance(action[0], int) else action[0][0, 1] > 0
         if isinstance(self.action_space, spaces.Discrete):
             return action == 2
         if isinstance(self.action_space, spaces.MultiDiscrete):

@@ -144,6 +144,10 @@ def test_wrong_arguments():
     with pytest.raises(ValueError, match="sigma must be"):
         short(sigma=-1)
     for make in (short, table):
+        with pytest.raises(ValueError, match="checkpoint must be the path"):
+            make(checkpoint=5)
+        with pytest.raises(ValueError, match="resume must be True or False"):
+            make(resume="no")
         with pytest.raises(ValueError, match="target must be"):
             make(target=float("nan"))
         with pytest.raises(ValueError, match="target must be"):

@@ -106,6 +106,13 @@ def test_observations_that_are_none(network, lake):
             trained.evaluate(1, workers=0)
 
 
+def test_another_environment_is_refused(network, tmp_path):
+    """One that does not see and do the same."""
+    again = phenes.rl.load(network.save(tmp_path / "cartpole.phenes"), env="tests/Walk-v0")
+    with pytest.raises(ValueError, match=r"actions of CartPole-v1, and those of tests/Walk-v0"):
+        again.evaluate(2)
+
+
 def test_frames_of_an_episode(network, lake):
     for trained, steps in ((network, 40), (lake, 6)):
         frames = trained.frames()
@@ -116,12 +123,12 @@ def test_frames_of_an_episode(network, lake):
 
 
 KINDS = [
-    *(("dict", "two"), ("box", "box")),
+    *(("dict", "two"), ("box", "box"), ("box", "mixed")),
     *(
         pytest.param(*kinds, marks=pytest.mark.tier("rl"))
         for kinds in (
             *((kind, "two") for kind in ("box", "discrete", "tuple", "multi", "pixels")),
-            *(("box", kind) for kind in ("many", "bits")),
+            *(("box", kind) for kind in ("many", "bits", "boxes", "choices")),
         )
     ),
 ]
@@ -149,7 +156,7 @@ def test_a_plain_loop_with_predict_is_what_is_evaluated(observation, action, tmp
         found, over = 0.0, False
         while not over:
             chosen = trained.predict(obs)
-            np.testing.assert_array_equal(again.predict(obs), chosen)
+            np.testing.assert_equal(again.predict(obs), chosen)
             assert world.action_space.contains(trained.predict(obs, deterministic=False))
             obs, reward, terminated, truncated, _ = world.step(chosen)
             found, over = found + reward, terminated or truncated
