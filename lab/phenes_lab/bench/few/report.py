@@ -9,7 +9,7 @@ from phenes_lab.bench.few.contenders import CONTENDERS, OURS
 from phenes_lab.bench.few.results import FewResults
 from phenes_lab.bench.few.scoring import Duel
 from phenes_lab.bench.few.settings import FAMILIES
-from phenes_lab.report import Document, finite, number, quartiles
+from phenes_lab.report import Document, finite, number, quartiles, rules_of
 
 PICTURE = "few-regret.png"
 LIBRARIES = ("botorch", "gpytorch", "torch", "optuna", "cma", "cmaes", "Py-BOBYQA")
@@ -20,12 +20,12 @@ def report(results: FewResults, out: Path) -> tuple[Path, Path]:
     document = Document("Few evaluations: phenes beside libraries for expensive functions")
     _setting(document, results)
     _score(document, results)
-    if (out / PICTURE).exists():
-        document.figure(
-            Path(PICTURE),
-            "Median regret against evaluations, as a share of a random theta's; quartiles for"
-            f" {OURS}. Below the dotted line regrets are equal. H: held out.",
-        )
+    document.drawn(
+        out,
+        PICTURE,
+        "Median regret against evaluations, as a share of a random theta's; quartiles for"
+        f" {OURS}. Below the dotted line regrets are equal. H: held out.",
+    )
     for family in tables.families(results):
         _regrets(document, results, family)
     _evaluations(document, results)
@@ -115,7 +115,7 @@ def _commits(results: FewResults, name: str) -> str:
 
 def _score(document: Document, results: FewResults) -> None:
     document.heading("Wins, ties and losses")
-    document.text(" ".join(str(scoring.__doc__).split()))
+    document.text(rules_of(scoring, title=False))
     for family in tables.families(results):
         count = len([name for name in FAMILIES[family] if name in results.rows])
         document.heading(f"{family.capitalize()} problems ({count})", 3)
