@@ -26,7 +26,6 @@ from phenes.cli.shared import (
 )
 from phenes_lab.bench import BENCHES, Bench
 from phenes_lab.cli.settings import Change, Resume, changes, made
-from phenes_lab.report import rows_as_json
 
 app = typer.Typer(
     cls=Group,
@@ -129,7 +128,9 @@ def _run(
             results = _runner(name, bench)(settings, out, **more).results
     show(of("tables").table(results))
     if out is None:
-        plain = functools.partial(rows_as_json, name)  # what a bench without as_json says
+        from phenes_lab.report import rows_as_json
+
+        plain = functools.partial(rows_as_json, name)  # of a bench that has no as_json
         end(as_json, getattr(of("run"), "as_json", plain)(results))
     else:
         print(f"The report is {out / 'report.html'} (and report.md).")
