@@ -7,11 +7,13 @@ measured, whichever way it went.
 
 import dataclasses
 import html
+import itertools
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -195,12 +197,31 @@ def rich_table(
     return out
 
 
+def grouped(
+    rows: Iterable[Any], name: Callable[[Any], str], cells: Callable[[Any], Sequence[str]]
+) -> list[Sequence[str] | None]:
+    """For `rich_table`: a line before each group of neighbours with the same name, which stands in
+    the first row of the group alone.
+    """
+    lines: list[Sequence[str] | None] = []
+    for shared, of in itertools.groupby(rows, name):
+        lines.append(None)
+        lines += [["" if k else shared, *cells(row)] for k, row in enumerate(of)]
+    return lines
+
+
 def table_of(rows: Iterable[Any], columns: Mapping[str, str], **options: Any) -> Any:
     """For the terminal: a line for each row, a dataclass. columns: what stands below each head, as
     "{field:.2f}".
     """
     lines = [[text.format(**vars(row)) for text in columns.values()] for row in rows]
     return rich_table(list(columns), lines, **options)
+
+
+def rules_of(module: ModuleType, title: bool = True) -> str:
+    """The docstring of a module as one paragraph, without its title if it has one."""
+    text = str(module.__doc__)
+    return " ".join((text.split("\n\n", 1)[1] if title else text).split())
 
 
 def number(value: float, digits: int = 3) -> str:
@@ -248,12 +269,16 @@ class Document:
         picture = f"<figure>{picture}</figure>"
         self._add(f"![{caption}]({path.as_posix()})", picture)
 
+    def drawn(self, out: Path, name: str, caption: str) -> None:
+        """A figure, if it was drawn into `out`."""
+        if (out / name).exists():
+            self.figure(Path(name), caption)
+
     def figures(self, out: Path, captions: Mapping[str, str]) -> None:
         """Those that were drawn into `out`, under a heading."""
         self.heading("Figures")
         for name, caption in captions.items():
-            if (out / name).exists():
-                self.figure(Path(name), caption)
+            self.drawn(out, name, caption)
 
     def items(self, items: Mapping[str, str]) -> None:
         """A list of terms and what they mean."""

@@ -1,10 +1,10 @@
 """Measurements of the library, alone and beside others. Each is a command of `phenes bench`.
 
 A bench is a module with a class of settings (which has `quick()`), `run(settings, progress) ->
-rows`, `table(rows)` for people and `as_json(rows)` for machines. One that takes hours keeps what is
-finished in a folder: a package with the modules settings and tables (`table(results)`), which is a
-`driver.Experiment`, or has a module run (`run(settings, out, resume=, progress=)` -> something with
-`results`, and a report and summary.json in the folder).
+rows`, `table(rows)` for people and, if it says more to machines than its rows, `as_json(rows)`. One
+that takes hours keeps what is finished in a folder: a package with the modules settings and tables
+(`table(results)`), which is a `driver.Experiment`, or has a module run (`run(settings, out,
+resume=, progress=)` -> something with `results`, and a report and summary.json in the folder).
 """
 
 from typing import NamedTuple

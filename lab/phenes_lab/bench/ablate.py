@@ -8,7 +8,6 @@ are understated.
 """
 
 import functools
-import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -19,7 +18,7 @@ from scipy import optimize, special
 from phenes.adaptive import Adaptive
 from phenes.adaptive.policies import SWITCHES
 from phenes_lab.driver import Progress, each, silent
-from phenes_lab.report import quartiles, rich_table, rows_as_json
+from phenes_lab.report import grouped, quartiles, rich_table, rows_as_json
 from phenes_lab.settings import Checked
 
 Function = Callable[[np.ndarray], np.ndarray]
@@ -235,19 +234,17 @@ def compared(
 
 def table(rows: list[AblateRow]) -> Any:
     """For people, as a `rich` table."""
-    lines: list[list[str] | None] = []
-    for name, of in itertools.groupby(rows, lambda row: row.case):
-        lines.append(None)
-        for k, row in enumerate(of):
-            ratios = [_spread(row.evaluations), _spread(row.regret)]
-            lines.append(["" if k else name, row.policy, *ratios, f"{row.reached:.0%}"])
     return rich_table(
         ("case", "without", "evaluations to target", "regret at the end", "reached"),
-        lines,
+        grouped(rows, lambda row: row.case, _cells),
         "Without a policy over with it: median (quartiles) over seeds; above 1 it gains",
         left=2,
         caption="target: what the complete search has reached after half of its evaluations",
     )
+
+
+def _cells(row: AblateRow) -> list[str]:
+    return [row.policy, _spread(row.evaluations), _spread(row.regret), f"{row.reached:.0%}"]
 
 
 def _spread(three: tuple[float, float, float]) -> str:

@@ -11,7 +11,6 @@ values.
 # (pymoo may not be installed)
 
 import functools
-import itertools
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,7 +23,7 @@ from phenes.gp.draws import quasi_normal
 from phenes.pareto.hypervolume import evenly, hypervolume, nondominated
 from phenes.risk import parse
 from phenes_lab.driver import Progress, each, silent
-from phenes_lab.report import rich_table, rows_as_json
+from phenes_lab.report import grouped, rich_table
 from phenes_lab.settings import Checked
 
 DESIGNS = 12  # that each contender may return
@@ -226,13 +225,8 @@ class FrontSettings(Checked):
     def __post_init__(self):
         self.tuples()
         self.counts("seeds")
-        for what, names, known in (
-            ("problems", self.problems, PROBLEMS),
-            ("contenders", self.contenders, CONTENDERS),
-        ):
-            wrong = [name for name in names if name not in known]
-            if wrong or not names:
-                raise ValueError(f"{what} must be of {', '.join(known)}, got {', '.join(wrong)}")
+        self.among("problems", PROBLEMS)
+        self.among("contenders", CONTENDERS)
 
     @classmethod
     def quick(cls) -> "FrontSettings":
@@ -287,30 +281,16 @@ def scores(settings: FrontSettings, task: Task) -> FrontRow:
 
 def table(rows: list[FrontRow]) -> Any:
     """For people, as a `rich` table."""
-    lines: list[list[str] | None] = []
-    for name, of in itertools.groupby(rows, lambda row: row.problem):
-        lines.append(None)
-        for k, row in enumerate(of):
-            low, middle, high = np.min(row.scores), np.median(row.scores), np.max(row.scores)
-            covered = f"{row.covered:.0%}" if np.isfinite(row.covered) else ""
-            spread = f"{low:.3f} to {high:.3f}"
-            lines.append(
-                [
-                    "" if k else f"{name} (at most {row.ceiling:.3f})",
-                    row.contender,
-                    f"{row.budget:,}",
-                    f"{middle:.3f}",
-                    spread,
-                    covered,
-                ]
-            )
     return rich_table(
         ("problem", "contender", "evaluations", "area", "least and most", "intervals that cover"),
-        lines,
+        grouped(rows, lambda row: f"{row.problem} (at most {row.ceiling:.3f})", _cells),
         f"Area of {DESIGNS} designs as a share of the exact front's, median over seeds",
         left=2,
     )
 
 
-def as_json(rows: list[FrontRow]) -> dict[str, Any]:
-    return rows_as_json("front", rows)
+def _cells(row: FrontRow) -> list[str]:
+    low, middle, high = np.min(row.scores), np.median(row.scores), np.max(row.scores)
+    covered = f"{row.covered:.0%}" if np.isfinite(row.covered) else ""
+    spread = f"{low:.3f} to {high:.3f}"
+    return [row.contender, f"{row.budget:,}", f"{middle:.3f}", spread, covered]

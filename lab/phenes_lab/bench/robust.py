@@ -8,7 +8,6 @@ starts again as in `peers` when it stops itself.
 
 import contextlib
 import functools
-import itertools
 import warnings
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -18,7 +17,7 @@ import numpy as np
 from phenes.problems.robust import ROBUST, RobustProblem
 from phenes_lab import contenders
 from phenes_lab.driver import Progress, each, silent
-from phenes_lab.report import rich_table, rows_as_json
+from phenes_lab.report import grouped, rich_table, rows_as_json
 from phenes_lab.restarts import Restarts
 from phenes_lab.rivals import Start
 from phenes_lab.settings import Checked
@@ -118,20 +117,18 @@ def _run(settings: RobustSettings, problem: RobustProblem, contender: str, seed:
 
 def table(rows: list[RobustRow]) -> Any:
     """For people, as a `rich` table."""
-    lines: list[list[str] | None] = []
-    for name, of in itertools.groupby(rows, lambda row: row.problem):
-        lines.append(None)
-        for k, row in enumerate(of):
-            end = f"{row.low[-1]:.2g} to {row.high[-1]:.2g}"
-            medians = [f"{m:.2g}" for m in row.median]
-            lines.append(["" if k else name, row.contender, *medians, end])
     return rich_table(
         ("problem", "contender", *map(str, rows[0].evaluations), "quartiles at the end"),
-        lines,
+        grouped(rows, lambda row: row.problem, _cells),
         "Median regret g* - g over seeds",
         left=2,
         caption=f"asked of phenes at the end: {', '.join(f'{k} {v:g}' for k, v in ASKED.items())}",
     )
+
+
+def _cells(row: RobustRow) -> list[str]:
+    medians = [f"{m:.2g}" for m in row.median]
+    return [row.contender, *medians, f"{row.low[-1]:.2g} to {row.high[-1]:.2g}"]
 
 
 def as_json(rows: list[RobustRow]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from phenes.rl import tabular
 from phenes.rl.tabular.evaluate import values_of
 from phenes.rl.tabular.learners import horizon
 from phenes_lab.driver import Progress, silent
-from phenes_lab.report import rich_table, rows_as_json
+from phenes_lab.report import grouped, rich_table, rows_as_json
 from phenes_lab.settings import Checked
 
 LOOK = 100  # episodes between two looks at the greedy policy of Q-learning
@@ -54,9 +54,7 @@ class TablesSettings(Checked):
     def __post_init__(self):
         self.tuples()
         self.counts("seeds", "episodes")
-        unknown = sorted(set(self.environments) - set(TASKS))
-        if unknown or not self.environments:
-            raise ValueError(f"environments must be of {', '.join(TASKS)}, got {self.environments}")
+        self.among("environments", TASKS)
         if self.episodes < LOOK:
             raise ValueError(f"episodes must be at least {LOOK}, got {self.episodes}")
 
@@ -176,24 +174,25 @@ def _row(settings: TablesSettings, name: str, contender: str) -> TablesRow:
 
 def table(rows: list[TablesRow]) -> Any:
     """For people, as a `rich` table."""
-    lines: list[list[str] | None] = []
-    for name, of in itertools.groupby(rows, lambda row: row.task):
-        lines.append(None)
-        for k, row in enumerate(of):
-            there = [n for n in row.reached if n is not None]
-            many = f"{np.median(there):.0f}" if 2 * len(there) > len(row.reached) else "-"
-            span = f"{min(row.last):.4g} to {max(row.last):.4g}"
-            share = f"{len(there)} of {len(row.reached)}"
-            first = "" if k else f"{name}, {TASKS[name].target:g} of {TASKS[name].best:g}"
-            whole = f"{np.median(row.seconds):.1f} ({max(row.seconds):.1f})"
-            lines.append([first, row.contender, many, share, span, whole])
     return rich_table(
         ("environment", "contender", "episodes", "seeds", "at the end", "CPU seconds (most)"),
-        lines,
+        grouped(rows, _task, _cells),
         "Episodes until the greedy policy has the target (median), and CPU of a whole run",
         left=2,
         caption="the first run of phenes compiles",
     )
+
+
+def _task(row: TablesRow) -> str:
+    return f"{row.task}, {TASKS[row.task].target:g} of {TASKS[row.task].best:g}"
+
+
+def _cells(row: TablesRow) -> list[str]:
+    there = [n for n in row.reached if n is not None]
+    many = f"{np.median(there):.0f}" if 2 * len(there) > len(row.reached) else "-"
+    span = f"{min(row.last):.4g} to {max(row.last):.4g}"
+    whole = f"{np.median(row.seconds):.1f} ({max(row.seconds):.1f})"
+    return [row.contender, many, f"{len(there)} of {len(row.reached)}", span, whole]
 
 
 def as_json(rows: list[TablesRow]) -> dict[str, Any]:

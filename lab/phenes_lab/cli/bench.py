@@ -128,7 +128,10 @@ def _run(
             results = _runner(name, bench)(settings, out, **more).results
     show(of("tables").table(results))
     if out is None:
-        end(as_json, of("run").as_json(results))
+        from phenes_lab.report import rows_as_json
+
+        plain = functools.partial(rows_as_json, name)  # of a bench that has no as_json
+        end(as_json, getattr(of("run"), "as_json", plain)(results))
     else:
         print(f"The report is {out / 'report.html'} (and report.md).")
         end(as_json, json.loads((out / "summary.json").read_text()))

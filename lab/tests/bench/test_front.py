@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from phenes_lab.bench import front
 from phenes_lab.bench.front import PROBLEMS, FrontSettings
+from phenes_lab.report import rows_as_json
 
 from phenes.pareto.hypervolume import nondominated
 
@@ -48,7 +49,7 @@ def test_all_in_small(monkeypatch):
     assert len(rows) == 1
     assert rows[0].scores[0] > 0.7
     assert rows[0].covered == 1.0
-    assert json.dumps(front.as_json(rows))
+    assert json.dumps(rows_as_json("front", rows))
     assert front.table(rows).row_count == 1
     with pytest.raises(ValueError, match="problems must be of"):
         FrontSettings(problems=("nothing",))

@@ -8,7 +8,7 @@ from phenes_lab.bench.constraints import tables
 from phenes_lab.bench.constraints.contenders import CONTENDERS, PENALTY
 from phenes_lab.bench.constraints.problems import PROBLEMS
 from phenes_lab.bench.constraints.results import ConstraintsResults
-from phenes_lab.report import Document, finite, summary_head
+from phenes_lab.report import Document, finite, rules_of, summary_head
 
 PICTURE = "constraints.png"
 
@@ -17,10 +17,9 @@ def report(results: ConstraintsResults, out: Path) -> tuple[Path, Path]:
     """Writes both files; the picture is shown if it is in `out`."""
     settings = results.settings
     document = Document("Chance constraints: is the answer feasible, and what does it cost?")
-    _, rule = str(module.__doc__).split("\n\n", 1)
     document.text(
         f"f is the squared distance from a point beyond the limits, and P(all limits hold at x ="
-        f" theta + noise) must be at least p. {' '.join(rule.split())} Seeds {settings.seed} to"
+        f" theta + noise) must be at least p. {rules_of(module)} Seeds {settings.seed} to"
         f" {settings.seed + settings.seeds - 1}. phenes {results.version}."
     )
     if fewer := tables.incomplete(results):
@@ -35,12 +34,12 @@ def report(results: ConstraintsResults, out: Path) -> tuple[Path, Path]:
         " pycma-8-normal. pycma recommends the mean of its search and claims nothing."
         " Where two of its generations do not fit into the evaluations it takes no part."
     )
-    if (out / PICTURE).exists():
-        document.figure(
-            Path(PICTURE),
-            "Every answer: exact probability of a violation, and regret. Grey: more violations than"
-            " p allows.",
-        )
+    document.drawn(
+        out,
+        PICTURE,
+        "Every answer: exact probability of a violation, and regret. Grey: more violations than"
+        " p allows.",
+    )
     document.heading("All problems together")
     document.table(*tables.totals(results))
     document.heading("Each problem")

@@ -16,7 +16,7 @@ import numpy as np
 
 from phenes.optimizer.optimizer import Optimizer
 from phenes_lab.driver import Progress, silent
-from phenes_lab.report import rows_as_json, table_of
+from phenes_lab.report import table_of
 
 SIGMA = math.log(3) / 1.2816  # of the logarithm of the times
 
@@ -141,10 +141,6 @@ class _World:
     def _tell(self, theta: np.ndarray) -> None:
         x = theta + 0.1 * self.rng.standard_normal(theta.shape)
         self.opt.tell(theta, self.f(x), realised=x)
-
-
-def as_json(rows: list[AsynchronousRow]) -> dict[str, Any]:
-    return rows_as_json("asynchronous", rows)
 
 
 def table(rows: list[AsynchronousRow]) -> Any:

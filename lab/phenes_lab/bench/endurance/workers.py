@@ -20,7 +20,7 @@ import numpy as np
 from phenes.execution import Evaluate
 from phenes_lab.bench.endurance.backends import engine, there
 from phenes_lab.driver import Progress, silent
-from phenes_lab.report import rich_table, rows_as_json
+from phenes_lab.report import rich_table
 
 WORKERS = 2
 
@@ -131,10 +131,6 @@ def _generation(evaluate: Evaluate, popsize: int) -> float:
     while len(pool):
         pool.take()
     return time.perf_counter() - started
-
-
-def as_json(rows: list[WorkersRow]) -> dict[str, Any]:
-    return rows_as_json("workers", rows)
 
 
 def table(rows: list[WorkersRow]) -> Any:

@@ -9,7 +9,7 @@ from phenes_lab.bench.few.contenders import CONTENDERS, OURS
 from phenes_lab.bench.few.results import FewResults
 from phenes_lab.bench.few.scoring import Duel
 from phenes_lab.bench.few.settings import FAMILIES
-from phenes_lab.report import Document, finite, number, quartiles
+from phenes_lab.report import Document, finite, number, quartiles, rules_of
 
 PICTURE = "few-regret.png"
 LIBRARIES = ("botorch", "gpytorch", "torch", "optuna", "cma", "cmaes", "Py-BOBYQA")
@@ -18,14 +18,16 @@ LIBRARIES = ("botorch", "gpytorch", "torch", "optuna", "cma", "cmaes", "Py-BOBYQ
 def report(results: FewResults, out: Path) -> tuple[Path, Path]:
     """Writes both files; the picture is shown if it is in `out`."""
     document = Document("Few evaluations: phenes beside libraries for expensive functions")
-    _setting(document, results)
+    _setting(document)
+    _origin(document, results)
+    _contenders(document, results)
     _score(document, results)
-    if (out / PICTURE).exists():
-        document.figure(
-            Path(PICTURE),
-            "Median regret against evaluations, as a share of a random theta's; quartiles for"
-            f" {OURS}. Below the dotted line regrets are equal. H: held out.",
-        )
+    document.drawn(
+        out,
+        PICTURE,
+        "Median regret against evaluations, as a share of a random theta's; quartiles for"
+        f" {OURS}. Below the dotted line regrets are equal. H: held out.",
+    )
     for family in tables.families(results):
         _regrets(document, results, family)
     _evaluations(document, results)
@@ -34,7 +36,7 @@ def report(results: FewResults, out: Path) -> tuple[Path, Path]:
     return document.write(out)
 
 
-def _setting(document: Document, results: FewResults) -> None:
+def _setting(document: Document) -> None:
     document.text(
         "x = theta + noise with known Gaussian noise, f(x) is minimised on average over the noise."
         " The box is that of theta; x may leave it. Everybody starts at the same x0, uniform in"
@@ -59,10 +61,13 @@ def _setting(document: Document, results: FewResults) -> None:
         " InputPerturbation in BoTorch 0.18). OptunaHub's RobustGPSampler is not on PyPI and is"
         " fetched over the network when it is used: it did not take part."
     )
+
+
+def _origin(document: Document, results: FewResults) -> None:
     document.text(
         "The tuning problems are those on which the Gaussian-process search was set up; the"
         " held-out problems were named beforehand and looked at afterwards. First seed"
-        f" {results.seed}; phenes {results.version}. {_versions()}"
+        f" {results.seed}; phenes {results.version}. {_libraries()}"
     )
     document.text(
         "The rivals beyond pycma and cmaes are the extra `few` of the laboratory: install torch's"
@@ -74,6 +79,9 @@ def _setting(document: Document, results: FewResults) -> None:
             f"On {said} an answer is better than the optimum that regrets are counted from: they"
             " are too small there, and `Problem.solve` has to look again."
         )
+
+
+def _contenders(document: Document, results: FewResults) -> None:
     rows = [
         [name, CONTENDERS[name].about, _seeds(results, name), _commits(results, name)]
         for name in results.contenders
@@ -84,7 +92,7 @@ def _setting(document: Document, results: FewResults) -> None:
         document.text(f"Not run, or not installed: {', '.join(absent)}.")
 
 
-def _versions() -> str:
+def _libraries() -> str:
     said = []
     for name in LIBRARIES:
         try:
@@ -115,7 +123,7 @@ def _commits(results: FewResults, name: str) -> str:
 
 def _score(document: Document, results: FewResults) -> None:
     document.heading("Wins, ties and losses")
-    document.text(" ".join(str(scoring.__doc__).split()))
+    document.text(rules_of(scoring, title=False))
     for family in tables.families(results):
         count = len([name for name in FAMILIES[family] if name in results.rows])
         document.heading(f"{family.capitalize()} problems ({count})", 3)

@@ -23,7 +23,7 @@ from phenes_lab.bench.peers.scoring import (
 )
 from phenes_lab.bench.peers.tables import SCORE, ran, score, speed
 from phenes_lab.contenders import BASELINE, CONTENDERS, OURS, THETA
-from phenes_lab.report import Document, finite, number
+from phenes_lab.report import Document, finite, number, rules_of
 
 PICTURE = "peers-profile.png"
 
@@ -40,12 +40,8 @@ def report(results: PeersResults, out: Path) -> tuple[Path, Path]:
         document.text(_losses(results, table))
     _generalisation(document, results, groups)
     _noiseless(document, results, groups)
-    if (out / PICTURE).exists():
-        document.figure(
-            Path(PICTURE),
-            "Share of (function, target, seed) solved within so many evaluations for each"
-            " dimension.",
-        )
+    caption = "Share of (function, target, seed) solved within so many evaluations for each"
+    document.drawn(out, PICTURE, f"{caption} dimension.")
     for table in tables:
         _functions(document, results, table)
         _each_peer(document, results, table.group)
@@ -69,7 +65,7 @@ def _setting(document: Document, results: PeersResults) -> None:
         f" below {RESOLVED:g} standard errors of the paired difference to that reference are"
         " dropped."
     )
-    document.text(" ".join(str(scoring.__doc__).split()))
+    document.text(rules_of(scoring, title=False))
     document.text(
         "Rivals start again with twice the population: pycma when it stops itself, cmaes and"
         " evosax also when neither the best nor the median value of a generation gets better"

@@ -7,7 +7,7 @@ from phenes_lab.bench.regimes import results as module
 from phenes_lab.bench.regimes import tables
 from phenes_lab.bench.regimes.functions import FUNCTIONS
 from phenes_lab.bench.regimes.results import RegimesResults
-from phenes_lab.report import Document, finite, quartiles, summary_head
+from phenes_lab.report import Document, finite, quartiles, rules_of, summary_head
 
 PICTURE = "regimes.png"
 
@@ -25,10 +25,8 @@ def report(results: RegimesResults, out: Path) -> tuple[Path, Path]:
     if fewer := tables.incomplete(results):
         document.text(f"Fewer seeds, or none: {fewer}.")
     document.items({name: FUNCTIONS[name].about for name in results.cells})
-    _, rule = str(module.__doc__).split("\n\n", 1)
-    document.text(" ".join(rule.split()).replace("SOLVED", f"{module.SOLVED:g}"))
-    if (out / PICTURE).exists():
-        document.figure(Path(PICTURE), "Median and quartiles. Circles: holes.")
+    document.text(rules_of(module).replace("SOLVED", f"{module.SOLVED:g}"))
+    document.drawn(out, PICTURE, "Median and quartiles. Circles: holes.")
     head, rows = tables.holes(results)
     document.heading(f"Holes: {len(rows)}")
     if rows:

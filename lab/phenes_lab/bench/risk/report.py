@@ -8,7 +8,7 @@ from phenes_lab.bench.risk import tables
 from phenes_lab.bench.risk.contenders import CONTENDERS, INSTALL, absent
 from phenes_lab.bench.risk.problems import PROBLEMS
 from phenes_lab.bench.risk.results import RiskResults
-from phenes_lab.report import Document, finite, summary_head
+from phenes_lab.report import Document, finite, rules_of, summary_head
 
 PICTURE = "risk.png"
 
@@ -17,10 +17,9 @@ def report(results: RiskResults, out: Path) -> tuple[Path, Path]:
     """Writes both files; the picture is shown if it is in `out`."""
     settings = results.settings
     document = Document("Risks of f(x): evaluations until the same regret")
-    _, rule = str(module.__doc__).split("\n\n", 1)
     document.text(
         f"Regret: the risk at the recommended theta less the least one. Medians of {settings.seeds}"
-        f" seeds. {' '.join(rule.split())} For BoTorch {INSTALL}. phenes {results.version}."
+        f" seeds. {rules_of(module)} For BoTorch {INSTALL}. phenes {results.version}."
     )
     document.items({name: PROBLEMS[name].about for name in results.curves})
     document.items({name: CONTENDERS[name].about for name in settings.contenders})
@@ -33,8 +32,7 @@ def report(results: RiskResults, out: Path) -> tuple[Path, Path]:
         document.text(f"On {where} only, for their time: {', '.join(slow)}.")
     if fewer := tables.incomplete(results):
         document.text(f"Fewer seeds, or none: {fewer}.")
-    if (out / PICTURE).exists():
-        document.figure(Path(PICTURE), "Median regret and quartiles against evaluations.")
+    document.drawn(out, PICTURE, "Median regret and quartiles against evaluations.")
     document.heading("Evaluations until the same regret")
     document.table(*tables.ratios(results))
     document.heading("Median regret after as many evaluations")

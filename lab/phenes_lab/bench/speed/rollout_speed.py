@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from phenes_lab.driver import Progress, silent
-from phenes_lab.report import rows_as_json, table_of
+from phenes_lab.report import table_of
 from phenes_lab.settings import Checked
 
 HIDDEN = {"CartPole-v1": (32, 32)}  # as in the paper; (64, 64) for all others
@@ -180,7 +180,3 @@ def table(rows: list[RolloutSpeedRow]) -> Any:
         " with the same policies"
     )
     return table_of(rows, columns, title=title, left=2)
-
-
-def as_json(rows: list[RolloutSpeedRow]) -> dict[str, Any]:
-    return rows_as_json("rollouts", rows)

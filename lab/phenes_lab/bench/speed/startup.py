@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from phenes_lab.driver import Progress, silent
-from phenes_lab.report import quartiles, rich_table, rows_as_json
+from phenes_lab.report import quartiles, rich_table
 from phenes_lab.rivals import Cmaes, Phenes, Pycma, Search, Start
 from phenes_lab.settings import Checked
 from phenes_lab.simulator import Exhausted, World, gaussian
@@ -195,7 +195,3 @@ def table(rows: list[StartupRow]) -> Any:
 
 def _duration(seconds: float) -> str:
     return f"{seconds * 1e6:.3g} µs" if seconds < 1e-3 else f"{seconds:.3g} s"
-
-
-def as_json(rows: list[StartupRow]) -> dict[str, Any]:
-    return rows_as_json("start", rows)

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from phenes_lab.driver import Progress, silent
-from phenes_lab.report import rows_as_json, table_of
+from phenes_lab.report import table_of
 from phenes_lab.settings import Checked
 
 
@@ -120,7 +120,3 @@ def table(rows: list[TabularSpeedRow]) -> Any:
     }
     title = "Microseconds a step, random actions: compiled from the table, and Gymnasium's loop"
     return table_of(rows, columns, title=title)
-
-
-def as_json(rows: list[TabularSpeedRow]) -> dict[str, Any]:
-    return rows_as_json("steps", rows)

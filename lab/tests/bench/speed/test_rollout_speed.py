@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from phenes_lab.bench.speed import rollout_speed
 from phenes_lab.bench.speed.rollout_speed import RolloutSpeedSettings
+from phenes_lab.report import rows_as_json
 from rich.console import Console
 
 SMALL = RolloutSpeedSettings(environments=("CartPole-v1",), popsize=6, limit=40, repeats=1)
@@ -45,7 +46,7 @@ def test_steps_are_counted_until_the_last_episode_has_ended():
 
 @pytest.mark.tier("lab")
 def test_json_and_table(rows):
-    data = rollout_speed.as_json(rows)
+    data = rows_as_json("rollouts", rows)
     assert json.loads(json.dumps(data)) == data
     console = Console(width=200, record=True, file=io.StringIO())
     console.print(rollout_speed.table(rows))

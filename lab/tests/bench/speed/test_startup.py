@@ -6,6 +6,7 @@ import json
 import pytest
 from phenes_lab.bench.speed import startup
 from phenes_lab.bench.speed.startup import StartupSettings
+from phenes_lab.report import rows_as_json
 from rich.console import Console
 
 SMALL = StartupSettings(repeats=1, budget=600, wide=5, popsize=10, evaluations=300, rounds=2)
@@ -40,7 +41,7 @@ def test_ask_and_tell_are_ratios_to_phenes(rows):
 
 @pytest.mark.tier("lab")
 def test_json_and_table(rows):
-    data = startup.as_json(rows)
+    data = rows_as_json("start", rows)
     assert json.loads(json.dumps(data)) == data
     console = Console(width=160, record=True, file=io.StringIO())
     console.print(startup.table(rows))
