@@ -34,7 +34,8 @@ MOST_ROWS = 4000  # of the observations that an estimate looks at
 MOST_WEIGHED = 250  # rows with a weight, beyond which a surrogate takes too long
 MOST_LOG_WEIGHT = 600.0  # far beyond any weight that is used, and below the largest double
 LEAST_EXPLAINED = 4  # rows that a surrogate must explain to be one
-SINGLE = 1.5  # effective draws up to which nothing is known of their scatter: they round to one
+SINGLE = 1.5  # effective draws that round to one, whose scatter says less than a model does
+ALONE = 1.001  # effective draws up to which there is no scatter
 NEGLIGIBLE = 1e-6  # weights, relative to the largest, that a surrogate need not explain
 MISSED = 4.0  # reach: the distance that one of this many times the effective draws exceeds
 HORIZON, FEW_DRAWS = 4.0, 8  # times the reach, for this many draws or fewer
@@ -532,11 +533,18 @@ class _View:
         return bool(np.isin(self.f[~drawn & ~self.failed], self.f[drawn]).any())
 
     def _variance(self, values: FloatArray, fun: float, alone: FloatArray | None) -> float:
-        """Of the weighted mean, by the scatter of the draws; a single one has what a model says."""
+        """Of the weighted mean, by the scatter of the draws; a single one has what a model says.
+
+        Where one draw has nearly all the weight, the mean is near it whatever the others are: they
+        count with their share of the draws then, so that two draws show what two equal ones do.
+        """
         n = self.effective
+        off = (values - fun) ** 2
         if n > SINGLE:
-            return float(np.sum(self.w**2 * (values - fun) ** 2)) * n / max(n - 1, 1e-9)
-        return np.inf if alone is None else float(alone[np.argmax(self.w)]) ** 2
+            return float(np.sum(self.w**2 * off)) * n / max(n - 1, 1e-9)
+        if alone is not None:
+            return float(alone[np.argmax(self.w)]) ** 2
+        return float(self.w @ off) / (n - 1) if n > ALONE else np.inf
 
     def judge(self, model: Control | None, draws: int, failed: int) -> Estimate | None:
         """None if the estimate leaves the range of everything that was seen."""

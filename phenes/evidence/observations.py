@@ -6,7 +6,7 @@
 import numpy as np
 from scipy import special
 
-from phenes._validate import BoolArray, FloatArray
+from phenes._validate import BoolArray, FloatArray, IntArray
 from phenes.adaptive.archive import have_a_place
 from phenes.evidence.evaluations import Evaluations
 
@@ -14,6 +14,24 @@ KEPT = 100_000  # rows; of longer runs the first START and the newest
 START = 1_000  # rows of the beginning that are never dropped
 CHANCE = 0.05  # significance level for failures that depend on theta
 HUGE = 1e120  # values are clipped here, so that sums of squares do not overflow
+
+
+def chance(k: int, n: int, total: int, rows: int) -> float:
+    """The probability that k or more of n rows have failed, if `total` of all rows did anywhere.
+
+    Fisher's exact test: the share of failures elsewhere is known no better than by these rows.
+    """
+    j = np.arange(k, min(n, total) + 1)
+    logarithm = _ways(n, j) + _ways(rows - n, total - j) - _ways(rows, np.array(total))
+    return float(np.exp(logarithm[np.isfinite(logarithm)]).sum())
+
+
+def _ways(n: int, k: IntArray) -> FloatArray:
+    """Logarithm of the binomial coefficient; -infinity where there is no way."""
+    inside = (k >= 0) & (k <= n)
+    j = np.where(inside, k, 0)
+    found = special.gammaln(n + 1) - special.gammaln(j + 1) - special.gammaln(n - j + 1)
+    return np.where(inside, found, -np.inf)
 
 
 class Observations:
@@ -38,7 +56,7 @@ class Observations:
         self.phases: dict[str, int] = {}
         self.lowest, self.highest = np.inf, -np.inf  # finite values ever seen
         self._judged, self._walled = -1, True
-        self.placed = False  # failures depend on theta: one had significantly more than others
+        self._suspects: dict[bytes, FloatArray] = {}  # theta whose failures are compared
         self._by_value: dict[float, int] = {}  # value -> hash of the first theta that had it
         self._compared, self._tied = 0, False  # rows ever added that `tied` has looked at
 
@@ -191,28 +209,40 @@ class Observations:
 
     @property
     def walled(self) -> bool:
-        """Whether failures depend on theta; otherwise they say nothing of any theta."""
-        if self.placed:
-            return True
+        """Whether failures depend on theta; otherwise they say nothing of any theta.
+
+        Judged by all rows each time: what was chance at first is told from a wall by more draws.
+        """
         if self._judged != self.count + self.dropped:
             self._judged = self.count + self.dropped
-            self._walled = have_a_place(self.point, np.isnan(self.f))
+            failed = np.isnan(self.f)
+            self._walled = have_a_place(self.point, failed) or any(
+                self._fails_more(theta, failed) for theta in self._suspects.values()
+            )
         return self._walled
 
     def compare_failures(self, theta: FloatArray) -> None:
-        """Record that failures depend on theta if draws at theta fail more often than all others.
+        """Take failures to depend on theta if draws at theta fail more often than all others.
 
         Parameters
         ----------
         theta : ndarray, shape (d,)
             What was intended.
         """
-        own, failed = self.at(theta), np.isnan(self.f)
-        n = int(own.sum())
-        k = int(failed[own].sum())
-        share = 0.0 if own.all() else float(failed[~own].mean())
-        # the probability of k or more of n by chance
-        self.placed |= bool(k > 1 and (share == 0 or special.bdtrc(k - 1, n, share) < CHANCE))
+        if theta.tobytes() not in self._suspects:
+            self._suspects[theta.tobytes()] = theta.copy()
+            self._judged = -1
+
+    def _fails_more(self, theta: FloatArray, failed: BoolArray) -> bool:
+        """Whether draws at one of the suspects fail more often than by chance.
+
+        One of many places is the worst by chance: each has its share of the significance level.
+        """
+        own = self.at(theta)
+        n, k, total = int(own.sum()), int(failed[own].sum()), int(failed.sum())
+        if k < 2:
+            return False
+        return k == total or chance(k, n, total, failed.size) < CHANCE / len(self._suspects)
 
     def made_for(self, phase: str) -> BoolArray:
         """Which rows were made for a phase, (n,).

@@ -365,11 +365,9 @@ def added(a: FloatArray | None, b: FloatArray | None) -> FloatArray | None:
 
 
 def _pairwise(a: Cloud, b: Cloud) -> FloatArray:
-    """V_i + V_j for every pair, (m, n, d) or (m, n, d, d)."""
+    """V_i + V_j for every pair, (m, n, d) or (m, n, d, d); 1 for m or n where all are the same."""
     full = a.full or b.full
-    one, other = _rows(a, full), _rows(b, full)
-    both = one[:, None] + other[None, :]
-    return np.broadcast_to(both, (len(a), len(b), *both.shape[2:]))
+    return _rows(a, full)[:, None] + _rows(b, full)[None, :]
 
 
 def _rows(cloud: Cloud, full: bool) -> FloatArray:

@@ -1,6 +1,9 @@
 """Nothing evaluated is lost, and memory has a bound."""
 
+import itertools
+
 import numpy as np
+import pytest
 
 from phenes.evidence import observations
 from phenes.evidence.observations import Observations
@@ -80,3 +83,48 @@ def test_rows_are_known_by_what_they_were_made_for():
         seen.add(np.ones((2, 1)), np.ones((2, 1)), np.ones((2, 1)), np.ones(2), phase)
     np.testing.assert_array_equal(seen.made_for("verify"), [False, False, True, True, False, False])
     assert not seen.made_for("design").any()
+
+
+def test_what_fails_at_random_is_told_from_a_wall_by_more_draws():
+    """An answer is looked at after each draw, and one in five draws fails wherever they are made.
+
+    Looked at so often, the draws at some time fail more often than the others by chance. In 200
+    runs of 300 draws each, that must not be what is believed at the end: at 5 %, 10 +- 3 runs.
+    """
+    rng = np.random.default_rng(0)
+    first, last = 0, 0
+    for _ in range(200):
+        seen, answer = Observations(2), np.zeros(2)
+        theta = np.concatenate([rng.standard_normal((200, 2)), np.tile(answer, (300, 1))])
+        f = np.where(rng.random(500) < 0.2, np.nan, 1.0)
+        ever = False
+        for rows in (slice(0, 200), *(slice(k, k + 10) for k in range(200, 500, 10))):
+            seen.add(theta[rows], theta[rows], theta[rows], f[rows])
+            seen.compare_failures(answer)
+            ever |= seen._fails_more(answer, np.isnan(seen.f))
+        first += ever
+        last += seen._fails_more(answer, np.isnan(seen.f))
+    assert first > 25
+    assert last <= 19  # 3 standard errors
+
+
+def test_of_many_places_one_fails_most_by_chance():
+    """Each place has its share of the significance level: 20 designs are not 20 chances."""
+    rng = np.random.default_rng(1)
+    found = 0
+    for _ in range(200):
+        seen, places = Observations(1), np.arange(20.0)[:, None]
+        theta = np.repeat(places, 20, axis=0)
+        seen.add(theta, theta, theta, np.where(rng.random(400) < 0.2, np.nan, 1.0))
+        for place in places:
+            seen.compare_failures(place)
+        failed = np.isnan(seen.f)
+        found += any(seen._fails_more(place, failed) for place in places)
+    assert found <= 19
+
+
+def test_chance_is_counted():
+    """All ways in which 3 failures fall among 7 rows: at least 2 of the first 4."""
+    ways = [sum(k < 4 for k in three) >= 2 for three in itertools.combinations(range(7), 3)]
+    assert observations.chance(2, 4, 3, 7) == pytest.approx(np.mean(ways))
+    assert observations.chance(1, 4, 5, 7) == pytest.approx(1.0)
