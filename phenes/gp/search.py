@@ -304,14 +304,32 @@ class BayesianSearch:
             def around(centre: FloatArray, share: float) -> FloatArray:
                 n = tuning.LIMIT_CANDIDATES
                 number = (n if share == 1 else 0, n)
-                return candidates(self._region, centre, share * std, rng, number)
+                return self._untold(candidates(self._region, centre, share * std, rng, number))
 
             return most_promising_within(belief, self._limits, answer, pending, around)
         # what is under way is believed: the next point must promise more than that, too
         best = float(belief.at(np.concatenate([answer[None], pending]))[0].min())
         std = np.sqrt(model.lengths**2 + model.noise_variances)
-        points = candidates(self._region, answer, np.minimum(std, 1.0), rng)
+        points = self._untold(candidates(self._region, answer, np.minimum(std, 1.0), rng))
         return most_promising(belief, best, points, self._region)
+
+    def _untold(self, points: FloatArray) -> FloatArray:
+        """Those u (m, d) that have more to say; all, if none has.
+
+        A point of a lattice that is realised exactly, and had the same value twice, has said all.
+        A model that takes what is rugged for noise would ask for the best of them for ever.
+        """
+        lattice, rows = self._region.lattice, self._model.rows
+        if lattice is None or not lattice.fixed.all() or self._model.noise is not None:
+            return points
+        values: dict[bytes, list[float]] = {}
+        for theta, f in zip(np.rint(self._region.to_theta(rows.theta)), rows.f, strict=True):
+            values.setdefault((theta + 0.0).tobytes(), []).append(float(f))
+        told = {at for at, f in values.items() if len(f) > 1 and np.ptp(f) == 0}
+        rest = [
+            (theta + 0.0).tobytes() not in told for theta in np.rint(self._region.to_theta(points))
+        ]
+        return points[rest] if any(rest) else points
 
     @one_thread
     def expected_gain(self, n: int = 1) -> float:

@@ -77,3 +77,18 @@ def test_the_model_asks_for_points_of_the_lattice():
     assert np.array_equal(SPACE.lattice.snap(rows), rows)
     assert (result.x["kind"], result.x["n"]) == ("B", 15)
     assert result.fun < 1e-3
+
+
+def test_what_is_exact_is_not_asked_for_ever():
+    """A rugged function of whole numbers, which a model takes for noise."""
+    seen = []
+
+    def teeth(first, second, third, fourth):
+        seen.append((first, second, third, fourth))
+        return float(np.log10(1e-9 + (1 / 6.931 - first * second / (third * fourth)) ** 2))
+
+    names = ("first", "second", "third", "fourth")
+    gears = phenes.Space({name: phenes.Integer(12, 60) for name in names})
+    phenes.minimize(teeth, gears, budget=140, seed=1, engine="gp")
+    searched = seen[100:126]  # 14 of the others verify the answer
+    assert len(set(searched)) >= 20
