@@ -173,7 +173,7 @@ def run_each(
 
 
 def say_other_commits(records: Mapping[str, Run]) -> None:
-    """A warning where what is gone on with was made with other code."""
+    """Warn if a run that is resumed was made with another commit."""
     by_commits: dict[tuple[str, ...], list[str]] = {}
     for name, record in records.items():
         by_commits.setdefault(tuple(other_commits(record)), []).append(name)
@@ -288,7 +288,7 @@ def fill(
 
 
 def refuse(failed: dict[str, str], path: Path) -> None:
-    """Say which parts failed, and why the first of them did."""
+    """Raise an error that names the parts that failed, and the reason of the first."""
     if failed:
         first = next(iter(failed.values())).strip().splitlines()[-1]
         raise RuntimeError(
