@@ -1,4 +1,4 @@
-"""Clusters that outlive the program which is killed, all on this machine, on the loopback address."""
+"""Clusters that outlive the program which is killed: on this machine, on the loopback address."""
 
 import contextlib
 import importlib.util

@@ -55,7 +55,7 @@ class EngineeringSettings(Checked):
 
     @classmethod
     def quick(cls) -> "EngineeringSettings":
-        """Under two minutes: each contender once, the filter twice, with a twentieth of the builds."""
+        """Under two minutes: each contender once, the filter twice, a twentieth of the builds."""
         return cls(seeds=1, scale=0.05, draws=2000, checkpoints=3, sketch=200)
 
     def builds(self, problem: str) -> int:
