@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from phenes.store import Run, Store
+from phenes.store import Run, RunInfo, Store
 from phenes_lab import _pinned_pool, provenance
 from phenes_lab.provenance import commit
 from phenes_lab.report import plain, write_json
@@ -170,6 +170,30 @@ def run_each(
     for name, record in runs.items():
         record.finish("failed" if name in broken else "done")
     refuse(failed, store.path)
+
+
+def last_of_each(
+    store: Store, name: str, contenders: Iterable[str]
+) -> tuple[RunInfo, dict[str, Run]]:
+    """The newest run of `run_each`, and of each contender the last one under the same conditions.
+
+    name: of the experiment. contenders: in the order in which they are returned.
+    """
+    abouts = [about for about in store.runs() if about.experiment.startswith(f"{name}/")]
+    if not abouts:
+        raise ValueError(f"{store.path} holds no run of {name}")
+    newest = abouts[-1]
+    last = {
+        about.experiment.removeprefix(f"{name}/"): about.id
+        for about in abouts
+        if about.settings == newest.settings
+    }
+    return newest, {each: store[last[each]] for each in contenders if each in last}
+
+
+def part_keys(run: Run) -> list[str]:
+    """The keys of a run without those of its sessions."""
+    return [key for key in run if not key.startswith(SESSION)]
 
 
 def say_other_commits(records: Mapping[str, Run]) -> None:
