@@ -1,8 +1,8 @@
-"""Parts handed out to processes, each on a core of its own, as they get free.
+"""A process pool in which every worker is pinned to a core of its own.
 
 A process is pinned before it starts, so that XLA and BLAS see one core when they count: threads
-that share a core with another run cost both of them time. What goes wrong in a part comes back as
-text and the others go on; so does the end of a process.
+that share a core with another run cost both of them time. An exception in a task, or the death of
+its process, is returned as text, and the other tasks go on.
 """
 
 import contextlib
@@ -19,7 +19,7 @@ SINGLE = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS"
 
 
 class Done(NamedTuple):
-    """What became of a task: a result, or an error."""
+    """A finished task: its result or its error."""
 
     task: Any
     result: Any
@@ -33,8 +33,8 @@ class Worker(NamedTuple):
 
 
 def each(compute: Callable[[Any], Any], tasks: Sequence[Any], workers: int) -> Iterator[Done]:
-    """compute(task) for all tasks, given in their order, returned as they are finished. `compute`
-    is sent by its name.
+    """compute(task) for all tasks, started in their order, yielded as they finish. `compute` is
+    pickled by its name.
     """
     waiting, busy = list(tasks), {}
     cores = _cores()
@@ -62,12 +62,12 @@ def each(compute: Callable[[Any], Any], tasks: Sequence[Any], workers: int) -> I
 
 
 def count() -> int:
-    """How many processes keep this machine busy."""
+    """The number of processes that uses every core once."""
     return len(_cores()) or os.cpu_count() or 1
 
 
 def _cores() -> list[int]:
-    """Those that this process may use; empty where the system does not say."""
+    """The cores that this process may use; empty if the system does not tell."""
     return sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
 
 
@@ -84,7 +84,7 @@ def _start(compute: Callable[[Any], Any], core: int | None) -> Worker:
 
 @contextlib.contextmanager
 def _pinned(core: int | None) -> Iterator[None]:
-    """What is started in here inherits the core and the environment."""
+    """Processes that are started in here inherit the core and the environment."""
     before, cores = {name: os.environ.get(name) for name in SINGLE}, _cores()
     os.environ.update(SINGLE)
     try:
@@ -99,8 +99,8 @@ def _pinned(core: int | None) -> Iterator[None]:
 
 
 def _serve(compute: Callable[[Any], Any], pipe: Connection) -> None:
-    """The life of a worker. Ctrl-C reaches all processes of a terminal: the one that hands out the
-    work answers it.
+    """The main loop of a worker. It ignores Ctrl-C, which reaches all processes of a terminal: the
+    parent handles it.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):

@@ -1,4 +1,4 @@
-"""Who takes part: libraries that people use today with their best known settings, and phenes."""
+"""The contenders: libraries that people use today, with their best known settings, and phenes."""
 
 import functools
 import importlib.util
@@ -29,7 +29,7 @@ class Contender(NamedTuple):
 
 
 def _jax(start: Start, name: str, *options: Any) -> Any:
-    """JAX is not waited for before it is needed."""
+    """Import JAX only if the contender is used."""
     from phenes_lab import jax_rivals
 
     return getattr(jax_rivals, name)(start, *options)
@@ -40,7 +40,7 @@ def _evosax(algorithm: str) -> Callable[..., Search]:
 
 
 def _told(search: Callable[..., Search], about: str, *costs: float, **options: Any) -> Any:
-    """The same library told theta, and told x: with what is written behind its name."""
+    """Two contenders from one library, told theta and told x. options: of the search."""
     theta, x = costs
     module = {Pycma: "cma", PycmaLq: "cma", Cmaes: "cmaes"}[search]
     make = functools.partial
@@ -101,7 +101,7 @@ RIVALS = tuple(name for name, contender in CONTENDERS.items() if contender.rival
 
 
 def check_installed(names: Iterable[str], table: Mapping[str, Any] = CONTENDERS) -> None:
-    """Say what has to be installed for these contenders before anything is run."""
+    """Raise a ValueError that names the packages these contenders need and that are missing."""
     needed = {table[name].module for name in names}
     missing = sorted(module for module in needed if importlib.util.find_spec(module) is None)
     if missing:

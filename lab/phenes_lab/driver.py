@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from phenes.store import Run, Store
+from phenes.store import Run, RunInfo, Store
 from phenes_lab import _pinned_pool, provenance
 from phenes_lab.provenance import commit
 from phenes_lab.report import plain, write_json
@@ -172,8 +172,32 @@ def run_each(
     refuse(failed, store.path)
 
 
+def last_of_each(
+    store: Store, name: str, contenders: Iterable[str]
+) -> tuple[RunInfo, dict[str, Run]]:
+    """The newest run of `run_each`, and of each contender the last one under the same conditions.
+
+    name: of the experiment. contenders: in the order in which they are returned.
+    """
+    abouts = [about for about in store.runs() if about.experiment.startswith(f"{name}/")]
+    if not abouts:
+        raise ValueError(f"{store.path} holds no run of {name}")
+    newest = abouts[-1]
+    last = {
+        about.experiment.removeprefix(f"{name}/"): about.id
+        for about in abouts
+        if about.settings == newest.settings
+    }
+    return newest, {each: store[last[each]] for each in contenders if each in last}
+
+
+def part_keys(run: Run) -> list[str]:
+    """The keys of a run without those of its sessions."""
+    return [key for key in run if not key.startswith(SESSION)]
+
+
 def say_other_commits(records: Mapping[str, Run]) -> None:
-    """A warning where what is gone on with was made with other code."""
+    """Warn if a run that is resumed was made with another commit."""
     by_commits: dict[tuple[str, ...], list[str]] = {}
     for name, record in records.items():
         by_commits.setdefault(tuple(other_commits(record)), []).append(name)
@@ -288,7 +312,7 @@ def fill(
 
 
 def refuse(failed: dict[str, str], path: Path) -> None:
-    """Say which parts failed, and why the first of them did."""
+    """Raise an error that names the parts that failed, and the reason of the first."""
     if failed:
         first = next(iter(failed.values())).strip().splitlines()[-1]
         raise RuntimeError(

@@ -1,5 +1,5 @@
-"""Contenders that are written in JAX: ask and tell compiled once for a dimension, f evaluated
-between them as for everybody.
+"""Contenders that are written in JAX: ask and tell are compiled once for a dimension, and f is
+evaluated between them as for all contenders.
 
 The whole run as one compiled loop would be a little faster, and would have to be compiled anew for
 each function, which takes longer than the run.
@@ -19,8 +19,8 @@ from phenes_lab.simulator import World
 
 
 class Evosax:
-    """An algorithm of evosax, told theta: it is given back the population that it asked. It has no
-    criteria to stop by (blind).
+    """An algorithm of evosax, told theta: f is told for the population that it proposed. It has no
+    stopping criteria (blind).
     """
 
     blind = True
@@ -80,7 +80,7 @@ class Paes:
 
 @functools.cache
 def _evosax(name: str, popsize: int, dim: int) -> tuple[Any, Any]:
-    """One object for all runs: it is what its compiled functions are found by."""
+    """One object for all runs: JAX finds its compiled functions by the identity of this object."""
     import evosax.algorithms
 
     algorithm = getattr(evosax.algorithms, name)(population_size=popsize, solution=jnp.zeros(dim))
@@ -110,7 +110,7 @@ def _paes(popsize: int) -> tuple[Any, Any]:
 
 
 def _keys(seed: int) -> Any:
-    """Many at once: a key by itself costs as much as a generation."""
+    """Keys in blocks: making a single key costs as much as a generation."""
     block = 0
     while True:
         yield from jax.random.split(jax.random.fold_in(jax.random.key(seed), block), 512)

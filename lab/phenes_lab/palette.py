@@ -1,5 +1,5 @@
-"""One colour for each name in every picture: Okabe and Ito's palette, told apart with every common
-kind of colour blindness.
+"""One colour for each name in every picture: Okabe and Ito's palette, which stays distinguishable
+with every common kind of colour blindness.
 """
 
 from collections.abc import Iterable

@@ -165,7 +165,7 @@ def bare(source: str) -> str:
 
 
 def made(name: str) -> dict[str, str]:
-    """Of a session that begins now: texts, as a part of a run can hold. name: of the result."""
+    """Provenance of a session that begins now, as texts. name: of the result."""
     return {
         "command": command(),
         "commit": commit(),

@@ -1,5 +1,5 @@
-"""What those do who know these libraries: start again with twice the population when a run has
-stopped itself or gets no further, until the budget is used.
+"""Restarts as experienced users of these libraries make them: with twice the population when a run
+has stopped or stagnates, until the budget is used.
 
 The recommended point is the mean of the run whose E f looks best, estimated without further
 evaluations by the mean of its last values.
@@ -51,10 +51,10 @@ class Stagnation:
 
 
 class Restarts:
-    """A search that goes on after its end. elsewhere: draws where to begin again.
+    """A search with restarts. elsewhere: draws the next start.
 
-    restarts, broken: how often, and how often because of an error. forgiving: errors of the search
-    end its run; else they are raised, for an error of phenes is none to be started again from.
+    restarts, broken: their number, and of those after an error. forgiving: an error of the search
+    ends its run and a new one begins; else it is raised, as an error of phenes has to be.
     """
 
     def __init__(
@@ -89,8 +89,8 @@ class Restarts:
             self._again(world)
 
     def recommended(self, world: World) -> np.ndarray:
-        """Of the present run, unless one that has ended looks better, or the present one is too
-        young to tell.
+        """The point of the present run, unless an earlier one looks better or the present one has
+        too few values to compare.
         """
         if self.best is None:
             return self._sane
@@ -103,7 +103,7 @@ class Restarts:
         return max(WINDOW, 10 * self.search.popsize)
 
     def _watch(self) -> Stagnation | None:
-        """Of searches that do not see it themselves."""
+        """Whether a search that has no criterion of its own (blind) stagnates."""
         if not getattr(self.search, "blind", False):
             return None
         return Stagnation(self.now.mean.size, self.search.popsize)

@@ -1,9 +1,9 @@
 """The libraries that people use today, and phenes, behind one interface: a generation at a time,
 from a mean and a step size.
 
-Told theta: tell(theta, f(x)), as a user does who has only intended inputs. Told x: tell(x, f(x)),
-the measured points injected as if they had been asked. The recommended point is the mean of the
-search distribution in both cases, never the luckiest sample.
+"Told theta" means tell(theta, f(x)), all that is possible if x is not measured; "told x" means
+tell(x, f(x)): the measured points are injected as if the library had proposed them. The recommended
+point is the mean of the search distribution in both cases, never the luckiest sample.
 """
 
 import contextlib
@@ -18,7 +18,7 @@ from phenes_lab.simulator import Exhausted, World
 
 @contextlib.contextmanager
 def lenient() -> Iterator[None]:
-    """evosax relies on promotions that a strict program may have forbidden."""
+    """Permit JAX's implicit promotions, on which evosax relies and which tests forbid."""
     import jax
 
     with jax.numpy_rank_promotion("allow"), jax.numpy_dtype_promotion("standard"):
@@ -26,8 +26,8 @@ def lenient() -> Iterator[None]:
 
 
 class Start(NamedTuple):
-    """Where a run begins. grown: how many times the population is to be as large as it was in the
-    first run. bounds: [d, 2], of theta.
+    """The start of a run. grown: factor of the population size over that of the first run. bounds:
+    [d, 2], of theta.
     """
 
     mean: np.ndarray
@@ -55,14 +55,14 @@ class Search(Protocol):
 
 
 def default_popsize(dim: int) -> int:
-    """Of CMA-ES in the literature and in pycma and cmaes."""
+    """The default population size of CMA-ES, in the literature and in pycma and cmaes."""
     return 4 + math.floor(3 * math.log(dim))
 
 
 class Pycma:
     """cma.CMAEvolutionStrategy. `popsize` None is its default.
 
-    bounded: told the box, into which a realised x is clipped: pycma refuses to be told others.
+    bounded: pycma gets the bounds, and a realised x is clipped to them: it refuses others.
     """
 
     def __init__(
@@ -147,7 +147,7 @@ class PycmaLq(Pycma):
         self.world: World | None = None
 
     def _evaluate(self, theta: np.ndarray) -> float:
-        """Called for one candidate after the other; told x, it becomes what was realised."""
+        """Called with one candidate after the other, which becomes its realised x if told x."""
         assert self.world is not None
         x, f = self.world(np.asarray(theta)[None])
         if self.told_x:
@@ -170,8 +170,7 @@ class PycmaLq(Pycma):
 class Cmaes:
     """cmaes.CMA. `popsize` None is its default.
 
-    blind: it does not see that it stagnates, as under noise it does, and is started again from
-    outside.
+    blind: under noise its own stopping criteria never hold, so that `restarts` detects stagnation.
     """
 
     def __init__(
@@ -207,8 +206,8 @@ class Cmaes:
 
 
 class Phenes:
-    """phenes.Optimizer with its defaults. It restarts by itself, and when it says that it is done
-    it is.
+    """phenes.Optimizer with its defaults. It makes its own restarts: when it stops, the run is
+    over.
     """
 
     def __init__(self, start: Start, budget: int, told_x: bool = True, popsize: int | None = None):

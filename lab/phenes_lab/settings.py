@@ -1,4 +1,4 @@
-"""What the settings of experiments and benches share: they are checked, and come back from JSON."""
+"""A base class for the settings of experiments and benches: checks, and conversion from JSON."""
 
 import dataclasses
 from collections.abc import Collection
@@ -12,14 +12,14 @@ class Checked(Stored):
     """A base for frozen dataclasses of settings. Lists, as JSON has them, become tuples."""
 
     def tuples(self) -> None:
-        """Fields whose default is a tuple are tuples, whatever was given."""
+        """Convert lists to tuples, and every field whose default is a tuple."""
         for field in dataclasses.fields(self):  # pyright: ignore[reportArgumentType]
             value = getattr(self, field.name)
             if isinstance(field.default, tuple) or isinstance(value, list):
                 object.__setattr__(self, field.name, tuple(value))
 
     def default(self, name: str, value: Any) -> None:
-        """`value` where nothing was given."""
+        """Set a field to `value` if nothing was given for it."""
         object.__setattr__(self, name, getattr(self, name) or value)
 
     def counts(self, *names: str, least: int = 1) -> None:

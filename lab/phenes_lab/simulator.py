@@ -1,5 +1,5 @@
-"""What a contender meets: a world that realises what it intends, evaluates it and counts; and the
-points that it recommends on the way.
+"""The simulated experiment of all contenders: it realises theta, evaluates f at x and counts; and
+the points that a contender recommends on the way.
 """
 
 import contextlib
@@ -14,7 +14,7 @@ Sample = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
 class Exhausted(Exception):
-    """The budget does not allow what was asked for."""
+    """The budget is used up, or too small for the next generation."""
 
 
 def gaussian(
@@ -54,8 +54,8 @@ class World:
         self.values = []
 
     def recent(self, n: int) -> tuple[float, int]:
-        """The mean of the last n values (or of all there are), and how many there are: what a user
-        can say of E f for free.
+        """The mean of the last n values (or of all, if fewer) and their number: an estimate of E f
+        without further evaluations.
         """
         total = sum(map(len, self.values))
         last, have = [], 0
@@ -84,7 +84,7 @@ class Record:
             self._fill(upto, evaluations, recommended())
 
     def close(self, evaluations: int, point: np.ndarray) -> None:
-        """What is left of the budget would not have paid for another generation."""
+        """The rest of the budget is too small for another generation."""
         self._fill(len(self.grid), evaluations, point)
 
     def _fill(self, upto: int, evaluations: int, point: np.ndarray) -> None:

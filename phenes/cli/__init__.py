@@ -1,8 +1,8 @@
 """The command line.
 
-Commands import what they need when they run, so that `phenes --help` waits for none of it.
+Commands import their packages when they run, so that `phenes --help` does not wait for them.
 
-Every command takes --json, for one line of JSON at the end of stdout. What goes wrong is one line
+Every command takes --json, for one line of JSON at the end of stdout. Errors are one line
 on stderr: exit code 2 for wrong arguments, 130 for Ctrl-C, 1 for everything else.
 """
 

@@ -1,4 +1,4 @@
-"""What the command line says, as Python has it: functions, vectors, values by name."""
+"""Command-line arguments as Python objects: functions, vectors, values by name."""
 
 import importlib
 import sys
@@ -46,7 +46,7 @@ def _imported(module: str) -> Any:
 
 
 def read_workers(text: str) -> int | str:
-    """What --workers says."""
+    """The argument of --workers: a number of processes or an address."""
     if text.isdigit() and int(text) > 0:
         return int(text)
     if text == "ray" or text.startswith(("dask://", "ray://")):
@@ -95,7 +95,7 @@ def read_scale(option: str, text: str) -> Any:
 
 
 def read_bounds(text: str, dim: int) -> list[tuple[float | None, ...]]:
-    """Pairs of what --bounds says."""
+    """The argument of --bounds as pairs (low, high)."""
     try:
         pairs = [
             tuple(float(side) if side else None for side in part.split(":"))
@@ -114,7 +114,7 @@ def read_bounds(text: str, dim: int) -> list[tuple[float | None, ...]]:
 def read_problem(
     x0: str | None, sigma0: str | None, noise: str | None, bounds: str | None, workers: str | None
 ) -> dict[str, Any]:
-    """What the options that describe a problem say, of those that were given."""
+    """Keywords of `minimize` from the options that describe a problem and were given."""
     options: dict[str, Any] = {}
     if workers is not None:
         options["workers"] = read_workers(workers)

@@ -1,4 +1,4 @@
-"""What a TOML file says of a run, and the command line over it."""
+"""Settings of a run from a TOML file, which options of the command line override."""
 
 from pathlib import Path
 from typing import Any
@@ -40,10 +40,9 @@ EVALUATION = ("timeout", "max_attempts", "asynchronous")
 def read_settings(
     file: Path | None, options: dict[str, Any], known: tuple[str, ...] = WORDS
 ) -> dict[str, Any]:
-    """Keywords of `minimize`; those of the command line (options) count more than the file's.
+    """Keywords of `minimize` from a file; those of the command line (`options`) override them.
 
-    A file may hold the space and all that the command line says: nothing need be said twice.
-    known: the words that it may have.
+    A file may hold the space and every option of the command line. known: its permitted keys.
     """
     from phenes.optimizer import Workers
     from phenes.risk import parse
@@ -76,7 +75,7 @@ def read_settings(
 
 
 def _constraints(value: Any) -> Any:
-    """`chance` or `on_average`, of a probability, probabilities by name, or the word."""
+    """`chance` of a probability or of probabilities by name, `on_average` of the word."""
     from phenes.constraints import chance, on_average
 
     if value == AVERAGE:

@@ -86,7 +86,7 @@ def show_run(
 
 
 def _beside(path: Path, name: str) -> Path:
-    """Where the picture of a run goes: here, if it must not lie beside the record."""
+    """Path of the picture: beside the record, or here if that folder cannot be written."""
     return path.with_name(name) if os.access(path.parent, os.W_OK) else Path(name)
 
 

@@ -1,4 +1,4 @@
-"""What the commands share: options, the progress bar, the end of stdout."""
+"""Shared by all commands: options, the progress bar, the last line of stdout."""
 
 import contextlib
 import json
@@ -27,7 +27,7 @@ def count(about: str, least: int = 1, **options: Any) -> Any:
 
 
 def option(about: str, default: str | bool = False, **more: Any) -> Any:
-    """An option that is None unless it is given. default: what --help says happens then."""
+    """An option that is None unless it is given. default: what --help says of that case."""
     return typer.Option(help=about, show_default=default, **more)
 
 
@@ -42,7 +42,7 @@ NAMES_WIDTH = 110  # columns for the names of commands in a sentence
 
 
 class Group(TyperGroup):
-    """Says which commands there are when asked for another."""
+    """A group whose error for an unknown command lists the known ones."""
 
     def get_command(self, ctx: typer.Context, cmd_name: str) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
         command = super().get_command(ctx, cmd_name)
@@ -54,7 +54,7 @@ class Group(TyperGroup):
 
 
 class Command(TyperCommand):
-    """Names arguments as the command line does, where the library says what is wrong with one."""
+    """A command whose errors name the option (--x0) where the library names the argument (x0)."""
 
     def invoke(self, ctx: typer.Context) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
         try:
@@ -83,7 +83,7 @@ def wrong(what: object, ctx: typer.Context | None = None) -> Exception:
 
 @contextlib.contextmanager
 def of_argument(name: str) -> Iterator[None]:
-    """Whatever is refused in here is a wrong argument, and the sentence says which."""
+    """A ValueError or a missing file in here becomes the error for a wrong argument `name`."""
     try:
         yield
     except (ValueError, FileNotFoundError) as error:
@@ -91,7 +91,7 @@ def of_argument(name: str) -> Iterator[None]:
 
 
 class Stopped(Exception):
-    """Ctrl-C in a run that can be gone on with, by the same command with `also`."""
+    """Ctrl-C in a run that the same command resumes if `also` is added."""
 
     def __init__(self, kept: Path, also: str):
         super().__init__(f"stopped; what was done is in {kept}")
@@ -119,7 +119,7 @@ def double_precision() -> None:
 
 
 def writable(folder: Path) -> None:
-    """Find out before the work is done, not after."""
+    """Create the folder, or fail before any work is done."""
     folder.mkdir(parents=True, exist_ok=True)
     tempfile.TemporaryFile(dir=folder).close()
 

@@ -1,6 +1,6 @@
 """Expectation maximisation for mixtures of experts (Jordan and Jacobs 1994): the reference.
 
-It is told the correct answers.
+Unlike the other methods it uses the correct answers.
 """
 
 import equinox as eqx
@@ -37,7 +37,8 @@ def expected_log_joint(q: Mixture, data: Answer, post: Float[Array, "n k"]) -> F
     """What the M-step maximises: mean of sum_k post_k [log alpha(k | c) + log pi_k(answer | c)].
 
     Its gradient where post was computed is that of the log-likelihood (Fisher's identity), which is
-    why the phenotype estimate looks like EM: there W times it stands for being told the answer.
+    why the phenotype estimate looks like EM: there, W times the posterior takes the place of the
+    known answer.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Where contexts come from, what of them a policy may see, and the form of an answer."""
+"""Sources of contexts, the part of a context that a policy sees, and answers."""
 
 from collections.abc import Callable
 from typing import NamedTuple, TypeAlias

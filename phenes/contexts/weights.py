@@ -91,7 +91,7 @@ def per_context(weighting: Weighting, repeats: int) -> Weighting:
 
 
 def raw(f: Float[Array, " n"]) -> Float[Array, " n"]:
-    """f itself; what could not be evaluated counts nothing.
+    """f itself; evaluations that failed have weight 0.
 
     Parameters
     ----------

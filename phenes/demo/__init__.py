@@ -1,7 +1,7 @@
-"""`phenes demo`: ES, PAES and `phenes.maximize` where what you hit is not what you aimed at.
+"""`phenes demo`: ES, PAES and `phenes.maximize` on a problem with input noise.
 
-An assembly of parts, each aimed at a point of the plane and realised with Gaussian error. What a
-part is worth is the mixture of Gaussians of Frohlich et al. (2020, "Noisy-input entropy search"):
+An assembly of parts, each aimed at a point of the plane and realised with Gaussian error. The value
+of a part is the mixture of Gaussians of Frohlich et al. (2020, "Noisy-input entropy search"):
 two narrow peaks that the error ruins, and a broad, lower one that survives it. f is the mean over
 the parts. A Gaussian bump smoothed by a Gaussian is a Gaussian bump, so E f and the regret are
 exact.
@@ -11,8 +11,9 @@ ranks would move the optimum of E f), metric and learning rates; only the estima
 learning rates are those with which ES, not PAES, needs fewest evaluations. A wider search with
 rates of its own (spread 0.075, 3.6 / (1 + t/3)) saves ES another fifth, no more.
 
-`phenes.maximize`, the third contender, starts at the same place with the same spread, and tunes
-itself: the race shows what the paper's estimator gains, the contender what the product gains.
+`phenes.maximize`, the third contender, starts at the same place with the same spread and has no
+further settings. ES against PAES shows the gain by the paper's estimator alone, `maximize` that of
+the whole library.
 """
 
 from phenes.demo.problem import assembly, landscape, optimum

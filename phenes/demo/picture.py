@@ -14,9 +14,9 @@ from phenes.plots import COLOURS, INK, STYLE, band
 
 
 def figure(results: Results, result: Summary) -> Figure:
-    """Left: what a part is worth where it ends up.
+    """Left: the value f of a part at its realised place.
 
-    Middle: the same on average, and where both methods go. Right: regret.
+    Middle: E f over the intended place, and the paths of both methods. Right: regret.
     """
     noise = results.settings.noise
     with matplotlib.rc_context(STYLE):
@@ -79,7 +79,7 @@ def _draw_hits(ax: Axes, noise: float, n: int = 60) -> None:
 
 
 def _draw_paths(ax: Axes, results: Results) -> None:
-    """All parts of the first seed, whichever way it went."""
+    """All parts of the first seed, not of a chosen one."""
     start = np.asarray(results.settings.starts)[None]
     for method, means in results.means.items():
         path = np.concatenate([start, means[0].reshape(-1, *start.shape[1:])])
@@ -126,7 +126,7 @@ def _draw_regret(ax: Axes, results: Results, result: Summary) -> None:
 
 
 def _draw_product(ax: Axes, results: Results) -> None:
-    """Where `maximize` would have aimed on the way, and its verified answers."""
+    """Regret of the recommendations of `maximize` on the way, and of its verified answers."""
     noise = results.settings.noise
     evaluations, runs = curves(results.answers, noise)
     count = f"{len(results.answers)} seeds"

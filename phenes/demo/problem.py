@@ -1,4 +1,4 @@
-"""What the parts are worth: f, E f under Gaussian error in closed form, and their optima."""
+"""The value of the parts: f, E f under Gaussian error in closed form, and their optima."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -30,7 +30,7 @@ def assembly(x: Any, noise: float = 0.0) -> Any:
 
 
 def optimum(noise: float) -> tuple[np.ndarray, float]:
-    """The best place to aim at under this noise, and its worth.
+    """The theta with the largest E f under this noise, and that value.
 
     Where the gradient is zero, x is the mean of the centres, each weighted by its bump over its
     variance; iterated from every centre.

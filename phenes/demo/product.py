@@ -1,4 +1,4 @@
-"""What a user would call on the same problem: `phenes.maximize`, with its verified answer."""
+"""`phenes.maximize` on the same problem: its runs and their verified answers."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -16,8 +16,8 @@ NAME = "phenes.maximize"
 class Answer(NamedTuple):
     """One run of `maximize`.
 
-    evaluations [updates] and aims [updates, 2 parts]: where the search would have aimed by then.
-    x [2 parts], fun, fun_se: what it answers, and claims of it.
+    evaluations [updates] and aims [updates, 2 parts]: the theta it would have recommended by then.
+    x [2 parts], fun, fun_se: the answer, and the claimed E f there with its standard error.
     """
 
     evaluations: np.ndarray
@@ -31,7 +31,7 @@ class Answer(NamedTuple):
 def run_product(
     settings: DemoSettings, progress: Callable[[int], Any] = lambda done: None
 ) -> tuple[Answer, ...]:
-    """`maximize` from the same start with the same spread and noise, and nothing else set."""
+    """`maximize` from the same start with the same spread and noise, otherwise its defaults."""
     answers = []
     for seed in range(min(settings.product_seeds, settings.seeds)):
         result = maximize(
@@ -70,7 +70,7 @@ def covered(answer: Answer, noise: float) -> bool:
 def curves(
     answers: tuple[Answer, ...], noise: float
 ) -> tuple[np.ndarray, Float[np.ndarray, "seeds n"]]:
-    """Evaluations, and the regret of each run where its search would have aimed by then.
+    """Evaluations, and the regret of the theta that each run would have recommended by then.
 
     Runs update at numbers of evaluations of their own: each keeps its last regret until the next.
     """

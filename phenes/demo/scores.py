@@ -1,4 +1,4 @@
-"""What came of the race: regrets, scores of both methods, a sentence and a table."""
+"""Results of the race: regrets, scores of both methods, a sentence and a table."""
 
 from dataclasses import dataclass
 
@@ -21,7 +21,7 @@ def regret(results: Results, method: str) -> Float[np.ndarray, "seeds generation
 
 
 def reached(evaluations: np.ndarray, curve: np.ndarray, target: float) -> int | None:
-    """After how many evaluations the curve is below the target; None if it does not end below.
+    """Evaluations until the curve is below the target; None if it does not end below it.
 
     A curve that wavers across the target counts for the time that it is above: first passages
     flatter a noisy curve, last ones smear it.
@@ -43,7 +43,7 @@ class Score:
 
 @dataclass(frozen=True)
 class Product:
-    """What `maximize` made of it: quartiles of the regret of its answers, and their claims.
+    """Scores of `maximize`: quartiles of the regret of its answers, and their claims.
 
     `covered`: answers whose E f is within two standard errors of the claim. `fun`, `fun_se`: the
     claim of the first.
@@ -59,7 +59,7 @@ class Product:
 
 @dataclass(frozen=True)
 class Summary:
-    """What the table and the title of the figure say.
+    """The numbers in the table and in the title of the figure.
 
     `ratio` is of the medians, ES over PAES, where both reached the target.
     """

@@ -1,4 +1,4 @@
-"""What the race is: seeds, lengths, noise, spread and rates."""
+"""Settings of the race: seeds, lengths, noise, spread and rates."""
 
 from dataclasses import dataclass
 

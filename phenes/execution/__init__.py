@@ -1,15 +1,14 @@
-"""Where f runs: here, compiled here if it is written in JAX, or on workers.
+"""Where f runs: in this process (compiled if f is written in JAX) or on workers.
 
 Workers are processes, Dask, Ray or any `concurrent.futures.Executor`::
 
     evaluate = Evaluate(f, workers=8, timeout=60)
     pool = evaluate.open()
-    pool.send(tag, point)                 # as many as there are
-    for tag, outcome in pool.take(): ...  # as they come back
+    pool.send(tag, point)                 # any number of points
+    for tag, outcome in pool.take(): ...  # in the order in which they finish
 
-An exception in f is a failed evaluation and comes back as data: one part that broke must not cost
-the others. A worker that dies costs nothing but time: what it had in hand is sent again, what came
-back is not.
+An exception in f is a failed evaluation and is returned as data: it does not affect the others. If
+a worker dies, its unfinished evaluations are sent again; finished ones are not repeated.
 """
 
 from phenes.execution.backends import Backend

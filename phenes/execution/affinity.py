@@ -1,4 +1,4 @@
-"""Affinity: workers with numbers, so that what one has cached is there when it is asked again.
+"""Affinity: numbered workers, so that later tasks go to the worker that holds their cached data.
 
 An Executor gives a task to any free worker. A numbered worker is a process of its own, a Dask
 worker or a Ray actor. If it dies, its tasks are sent again, to a new worker or to another one: its
@@ -41,7 +41,7 @@ WHOLE = "1e18"
 
 
 class NumberedWorkers(Executor, abc.ABC):
-    """Task i of a call goes to worker i, counted around. Lost workers are replaced."""
+    """Task i of a call goes to worker i modulo their number. Lost workers are replaced."""
 
     lost: tuple[type[BaseException], ...] = Backend.lost
 
@@ -85,7 +85,7 @@ class NumberedWorkers(Executor, abc.ABC):
         return iter(self.gather(fn, list(zip(*iterables, strict=True))))
 
     def close(self) -> None:
-        """Let go of what was opened for these workers alone."""
+        """Release the resources that were opened for these workers alone."""
 
     def _submit_to(self, worker: int, fn: Callable[..., Any], *args: Any) -> AnyFuture:
         try:
@@ -227,7 +227,7 @@ def _opened(answer: tuple[Any, tuple[str, str, str] | None]) -> Any:
 
 
 def numbered_workers(workers: Any) -> NumberedWorkers | None:
-    """What `workers=` says, see `backend`; None is here."""
+    """Numbered workers for an argument `workers` (see `backend`); None is this process."""
     if isinstance(workers, NumberedWorkers):
         return workers
     where = backend(workers)

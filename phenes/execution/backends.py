@@ -1,4 +1,4 @@
-"""Backends: Executors that say how many evaluations they take at once, and can give up on one.
+"""Backends: Executors with a number of slots, which can abandon an evaluation.
 
 A worker that died shows as a BrokenExecutor in its futures, whatever the backend: the pool above
 decides whether to send again.
@@ -81,7 +81,7 @@ class Backend(Executor):
         return False
 
     def give_up(self, futures: Iterable[AnyFuture]) -> None:
-        """Stop these if possible; others may be lost with them, and show it.
+        """Stop these if possible; other evaluations may be lost with them: their futures fail.
 
         A thread cannot be stopped, and keeps its slot.
 
@@ -109,7 +109,7 @@ class Backend(Executor):
 class ProcessBackend(Backend):
     """Processes of this machine; a broken pool is replaced by a new one.
 
-    By loky: functions of notebooks and lambdas travel too.
+    loky pickles lambdas and functions that are defined in notebooks too.
     """
 
     def __init__(self, count: int):
@@ -148,7 +148,7 @@ class CallerExecutor(Backend):
 
     @property
     def workers(self) -> int | None:
-        """How many it has; None if it does not say."""
+        """Number of its workers; None if unknown."""
         return getattr(self.executor, "_max_workers", None)
 
     @property
@@ -166,7 +166,7 @@ class CallerExecutor(Backend):
 
 
 def backend(workers: Any) -> Backend | None:
-    """The backend of what users give as `workers`; None, as 1, is here."""
+    """The backend for a user's `workers`; None stands for this process (`workers` None or 1)."""
     if workers is None:
         return None
     count = _validate.whole(workers)
@@ -229,7 +229,7 @@ def quiet_worker(parent: int, by_main_thread: bool) -> None:
 def _killed_with(parent: int) -> None:
     """Have the system kill this process when its parent ends (Linux).
 
-    An f that holds Python's lock, in compiled code that never lets go of it, stops all threads of
+    An f that holds Python's lock, in compiled code that never releases it, stops all threads of
     its process, the one of `_end_with` too. For Linux the parent is the thread that started this
     process, so this is for the main thread, which lives as long as the program.
     """

@@ -103,7 +103,7 @@ def _shares(
 
 
 def _one_by_one(f: Callable[..., Any], shape: tuple[int, ...]) -> Callable[..., Any]:
-    """The first counts[0] rows; the others are there for the shape only and cost nothing."""
+    """f of the first counts[0] rows; the others only pad the shape and are not evaluated."""
     import jax
     import jax.numpy as jnp
 

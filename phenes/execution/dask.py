@@ -1,8 +1,9 @@
 """Evaluations on a Dask cluster.
 
-Left to itself Dask evaluates again what a dead worker had in hand or in memory, finished or not.
-Each task is therefore tied to one worker, and what is under way on a worker that has gone is
-reported as lost: the pool decides. Results are fetched at once and nothing is held on the cluster.
+By default Dask repeats every task that a dead worker was running, or whose result it held.
+Each task is therefore tied to one worker, and the unfinished tasks of a dead worker are reported as
+lost: the pool decides whether to send them again. Results are fetched at once and nothing is held
+on the cluster.
 """
 
 import contextlib
@@ -113,7 +114,7 @@ def connect(address: str) -> DaskBackend:
 
 
 def _settle(future: AnyFuture, result: Any = None, error: Exception | None = None) -> None:
-    """Set the outcome, unless it is set: a lost worker's last result may be on the way."""
+    """Set the outcome unless it is set already: a result may arrive after its worker was lost."""
     with contextlib.suppress(InvalidStateError):
         if error is None:
             future.set_result(result)

@@ -29,8 +29,8 @@ class Evaluate:
     vectorized : bool, optional
         f takes rows of shape (n, d).
     workers : int, str, Executor or Dask Client, optional
-        A number of processes, "dask://host:port", "ray", a Client or any Executor. None and 1 are
-        here.
+        A number of processes, "dask://host:port", "ray", a Client or any Executor. None and 1 stand
+        for this process.
     timeout : float, optional
         Seconds for one evaluation.
     max_attempts : int, optional
@@ -42,7 +42,7 @@ class Evaluate:
     Attributes
     ----------
     backend : Backend or None
-        Where f runs; None is here.
+        Where f runs; None stands for this process.
 
     Raises
     ------
@@ -113,7 +113,7 @@ class Evaluate:
         return WorkerPool(self.backend, call, self.timeout, self.max_attempts)
 
     def close(self) -> None:
-        """Let go of the workers, after the last pool."""
+        """Release the workers, after the last pool."""
         if self.backend is not None:
             self.backend.close()
 
@@ -138,7 +138,7 @@ def _bytes(f: Callable[..., Any]) -> bytes:
 
 
 def executor(workers: Any) -> Executor | None:
-    """What `workers=` says as a plain Executor, for work that is not an evaluation.
+    """A plain Executor for an argument `workers`, for work that is not an evaluation.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def executor(workers: Any) -> Executor | None:
     Returns
     -------
     Executor or None
-        None is here.
+        None stands for this process.
     """
     where = backend(workers)
     if isinstance(where, ProcessBackend):

@@ -2,9 +2,9 @@
 
 The score of a set of designs is the area that their true values rule, as a share of the area of the
 exact front: closed forms, or quadrature over a grid. Every contender returns at most so many
-designs, so that no set is better by being larger. NSGA-II is told theta and both objectives of so
-many draws of f there; its designs are those of its last population that no other beats by these
-values.
+designs, so that no set is better by being larger. NSGA-II sees theta, and both objectives as
+estimated from a number of draws of f there; its designs are those of its last population that no
+other beats by these estimates.
 """
 
 # pyright: reportMissingImports=false

@@ -1,9 +1,9 @@
-"""Random problems that nobody chose: does `minimize` ever diverge, fail, or hand back something
-worse than its start?
+"""Problems drawn at random: does `minimize` ever diverge, fail, or return something worse than its
+start?
 
 Everything is drawn: dimension, conditioning, shape and rotation of f, noise on f, the law and size
-of the noise on x, what the search is told of it, first step, population, budget, seed. A run is
-  diverged  if x is not finite, success is said of a claim that is not, or x lies over ten times as
+of the noise on x, whether the search knows that law, first step, population, budget, seed. A run is
+  diverged  if x, or a fun that is claimed with success, is not finite, or x lies over ten times as
             far out as anything the problem contains;
   worse     if E f at x exceeds E f at x0, on the same draws, by over 5 standard errors and a tenth
             of the spread of f at x0;

@@ -1,9 +1,9 @@
 """The published problems with noisy inputs: regret of phenes and of cmaes against evaluations, over
 many seeds.
 
-Regret is g* - g at the recommended point, by quadrature: no luck of the draw in it. Everybody
-starts uniformly in the box with a quarter of its side as the first step, is told the box, and
-starts again as in `peers` when it stops itself.
+Regret is g* - g at the recommended point, by quadrature, without sampling error. All contenders
+start uniformly in the box with a quarter of its side as the first step, know the bounds, and
+restart as in `peers` when they stop.
 """
 
 import contextlib

@@ -1,4 +1,4 @@
-"""What it costs and buys not to wait for the slowest of a generation.
+"""Cost and gain of not waiting for the slowest evaluation of a generation.
 
 Evaluations take random times (log-normal, the 90th percentile three times the median). The clock is
 a simulated one: workers are free when the last of what they had is done, so that the numbers do not
@@ -111,7 +111,7 @@ def solve(
 
 
 class _World:
-    """Workers, what they have in hand, and the time."""
+    """The workers, their unfinished evaluations, and the simulated time."""
 
     def __init__(self, opt: Optimizer, f: Function, workers: int, rng: np.random.Generator):
         self.opt, self.f, self.workers, self.rng = opt, f, workers, rng

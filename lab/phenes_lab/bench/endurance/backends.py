@@ -1,6 +1,4 @@
-"""Places to run on that outlive the program which is killed. All on this machine, on the loopback
-address.
-"""
+"""Clusters that outlive the program which is killed: on this machine, on the loopback address."""
 
 import contextlib
 import importlib.util

@@ -1,5 +1,5 @@
-"""What it costs to evaluate elsewhere: the overhead of a task on each engine, and how much faster
-two workers are than one process.
+"""Evaluation on workers: the overhead of a task on each engine, and the speed-up of two workers
+over one process.
 
 The overhead of a task is (wall time - work) / tasks where the work is spread over the workers: with
 w workers N tasks of t seconds need N t / w at best. These tasks sleep, so that the machine's other

@@ -1,4 +1,4 @@
-"""Who takes part: designs that are there already, libraries, the paper's methods, and phenes."""
+"""The contenders: designs without a search, libraries, the paper's methods, and phenes."""
 
 import functools
 from collections.abc import Callable

@@ -7,7 +7,7 @@ import numpy as np
 from phenes.store import Store
 from phenes_lab.bench.engineering.contenders import CONTENDERS
 from phenes_lab.bench.engineering.settings import EngineeringSettings
-from phenes_lab.driver import SESSION, last
+from phenes_lab.driver import last, part_keys
 from phenes_lab.report import quartiles
 
 NAME = "engineering"
@@ -50,7 +50,7 @@ def load(store: Store) -> EngineeringResults:
     """What is there of the last run; also of one that is not finished."""
     record, loaded = last(store, NAME, EngineeringSettings)
     seconds, groups = record.seconds(), {}
-    for key in (key for key in record if not key.startswith(SESSION)):
+    for key in part_keys(record):
         problem, contender, _ = key.split("/")
         groups.setdefault(problem, {}).setdefault(contender, []).append((record[key], seconds[key]))
     runs = {

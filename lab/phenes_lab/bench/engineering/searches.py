@@ -1,7 +1,7 @@
 """A run of each contender: builds are made and measured until the budget is used; which design is
 recommended after how many?
 
-Everybody searches in the same coordinates, u = (theta - x0) / sigma0, so that one step size fits
+All contenders search in the same coordinates, u = (theta - x0) / sigma0, so that one step size fits
 all of them.
 """
 

@@ -10,7 +10,7 @@ from phenes.problems.engineering.problem import DRAWS
 from phenes_lab.bench.engineering.contenders import CONTENDERS, DEFAULT
 from phenes_lab.settings import Checked
 
-LEAST = 300  # builds, below which nobody has begun
+LEAST = 300  # builds: with fewer no contender has made progress
 TWICE = "filter"  # pass or fail says little of a single run: twice as many of them
 
 
@@ -55,7 +55,7 @@ class EngineeringSettings(Checked):
 
     @classmethod
     def quick(cls) -> "EngineeringSettings":
-        """Under two minutes: everybody once, the filter twice, with a twentieth of the builds."""
+        """Under two minutes: each contender once, the filter twice, a twentieth of the builds."""
         return cls(seeds=1, scale=0.05, draws=2000, checkpoints=3, sketch=200)
 
     def builds(self, problem: str) -> int:
@@ -76,7 +76,7 @@ class EngineeringSettings(Checked):
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """Problem by problem, seed by seed: what is stopped half way has something of everybody."""
+        """Problem by problem, seed by seed: a stopped run has results of every contender."""
         pairs = [
             (p, c)
             for p in self.problems

@@ -9,9 +9,9 @@ from phenes.store import Store
 from phenes_lab.bench.few.contenders import CONTENDERS
 from phenes_lab.bench.few.problems import PROBLEMS
 from phenes_lab.bench.few.searches import start
-from phenes_lab.driver import SESSION
+from phenes_lab.driver import last_of_each, part_keys
 
-EXPERIMENT = "few/"  # and the name of the contender
+NAME = "few"
 ROUNDING = 1e-7  # of a random theta's regret, by which an answer may be better than the optimum
 
 
@@ -79,22 +79,13 @@ class FewResults:
 
 def load(store: Store) -> FewResults:
     """The last run of each contender, under the newest conditions in the store."""
-    abouts = [about for about in store.runs() if about.experiment.startswith(EXPERIMENT)]
-    if not abouts:
-        raise ValueError(f"{store.path} holds no run of few evaluations")
-    last = {
-        about.experiment.removeprefix(EXPERIMENT): about
-        for about in abouts
-        if about.settings == abouts[-1].settings
-    }
-    first = int(abouts[-1].settings["seed"])
+    newest, runs = last_of_each(store, NAME, CONTENDERS)
+    first = int(newest.settings["seed"])
     rows: dict[str, dict[str, dict[int, Seeds]]] = {}
     missed: dict[str, float] = {}
-    for name in (name for name in CONTENDERS if name in last):
-        run = store[last[name].id]
+    for name, run in runs.items():
         # of two runs looked at on the way the longer one stands
-        parts = (key for key in run if not key.startswith(SESSION))
-        for key in sorted(parts, key=lambda key: int(key.split("/")[2])):
+        for key in sorted(part_keys(run), key=lambda key: int(key.split("/")[2])):
             problem, seed, _ = key.split("/")
             if problem in PROBLEMS:
                 part, optimum = run[key], PROBLEMS[problem].optimum
@@ -104,7 +95,7 @@ def load(store: Store) -> FewResults:
                 by = optimum["value"] - float(np.min(part["expected"]))
                 if by > ROUNDING * (optimum["median"] - optimum["value"]):
                     missed[problem] = max(by, missed.get(problem, 0.0))
-    return FewResults(abouts[-1].version, first, rows, missed)
+    return FewResults(newest.version, first, rows, missed)
 
 
 def _rows(problem: str, part: dict[str, np.ndarray], seed: int) -> dict[int, Row]:

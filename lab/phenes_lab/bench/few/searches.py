@@ -96,7 +96,7 @@ def _normal(seed: int, number: int, dim: int) -> np.ndarray:
 
 
 def ours(problem: Problem, looks: Sequence[int], seed: int, engine: str) -> Answers:
-    """One run for its budget, which it is told."""
+    """One run for each budget, which is an argument of the library."""
     (budget,) = looks
     bounds, width = np.stack([problem.lower, problem.upper], 1), problem.upper - problem.lower
     lab = Lab(problem, budget, seed)

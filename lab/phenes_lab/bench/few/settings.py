@@ -12,7 +12,7 @@ FAMILIES = {
     "held-out": tuple(problem.name for problem in HELD_OUT),
 }
 BUDGETS = (30, 60, 120, 250, 500)
-LEAST = 10  # evaluations, below which nobody has begun
+LEAST = 10  # evaluations: with fewer no contender has finished its first points
 
 
 class Part(NamedTuple):

@@ -105,7 +105,7 @@ def _run(
 
 
 def _maker(peer: str, budget: int) -> Any:
-    """phenes is told its budget, as its users do; the others have no use for one."""
+    """phenes gets its budget, as its users give it; the others have no such argument."""
     search = CONTENDERS[peer].search
     takes = inspect.signature(search).parameters
     return functools.partial(search, budget=budget) if "budget" in takes else search

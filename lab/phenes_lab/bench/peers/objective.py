@@ -1,7 +1,7 @@
 """f on whole populations, and F = E f at recommended points, compiled once for a function and
 dimension.
 
-F is measured with the same draws of the noise for everybody, in antithetic pairs: differences
+F is measured with the same draws of the noise for all contenders, in antithetic pairs: differences
 between two points that lie close together, or on a function that is nearly quadratic, are then
 known far better than F itself.
 """

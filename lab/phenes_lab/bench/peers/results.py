@@ -15,9 +15,9 @@ import numpy as np
 from phenes.store import Store
 from phenes_lab.bench.peers.settings import Problem
 from phenes_lab.contenders import CONTENDERS
-from phenes_lab.driver import SESSION, Session, sessions
+from phenes_lab.driver import Session, last_of_each, part_keys, sessions
 
-EXPERIMENT = "peers/"  # and the name of the contender
+NAME = "peers"
 FLOORS = "peers-floor"
 TARGETS = tuple(10.0**-k for k in range(1, 7))
 # a target is kept if it is this many standard errors of the difference to the reference
@@ -114,24 +114,16 @@ def crossing(evaluations: np.ndarray, gap: np.ndarray, target: float) -> float:
 
 def load(store: Store) -> PeersResults:
     """The newest conditions in the store, and for each contender its last run under them."""
-    abouts = [about for about in store.runs() if about.experiment.startswith(EXPERIMENT)]
-    if not abouts:
-        raise ValueError(f"{store.path} holds no run of the peers")
-    conditions = abouts[-1].settings
-    last = {
-        about.experiment.removeprefix(EXPERIMENT): about
-        for about in abouts
-        if about.settings == conditions
-    }
-    parts, runs, made = {}, {}, {}
-    for name in (name for name in CONTENDERS if name in last):
-        run = store[last[name].id]
-        made[name] = sessions(run)
-        for key in (key for key in run if not key.startswith(SESSION)):
+    newest, last = last_of_each(store, NAME, CONTENDERS)
+    conditions = newest.settings
+    parts, runs = {}, {}
+    for name, run in last.items():
+        for key in part_keys(run):
             problem = Problem.from_key(key)
             parts.setdefault(problem, {})[name] = run[key]
-            runs.setdefault(problem, {})[name] = last[name].id
-    results = PeersResults(conditions, abouts[-1].version, parts, runs, made)
+            runs.setdefault(problem, {})[name] = run.about.id
+    made = {name: sessions(run) for name, run in last.items()}
+    results = PeersResults(conditions, newest.version, parts, runs, made)
     measured = [
         about
         for about in store.runs()

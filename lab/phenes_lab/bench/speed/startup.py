@@ -1,4 +1,4 @@
-"""What a user waits for: the first call of `phenes.minimize` in a new process, and ask and tell
+"""Waiting times of users: the first call of `phenes.minimize` in a new process, and ask and tell
 beside pycma and cmaes.
 
 The start is measured in fresh interpreters, import and call apart. Ask and tell are timed in rounds

@@ -1,4 +1,4 @@
-"""Who is asked: phenes by `minimize` and by ask and tell, and libraries with their defaults."""
+"""The contenders: phenes by `minimize` and by ask and tell, and libraries with their defaults."""
 
 import contextlib
 import functools

@@ -1,4 +1,4 @@
-"""Learners under one roof: start, go on for some rounds, answer. One round is one context, one
+"""Learners with one interface: start, advance by some rounds, answer. One round is one context, one
 answer, one f.
 
 First the methods of the library; then what others do with the same features: Banditron and
@@ -26,7 +26,7 @@ POPSIZE = 10  # rounds in a generation, where it is not one
 
 
 class Task(NamedTuple):
-    """What a learner is told of a problem: where contexts come from, and the sizes."""
+    """The problem as a learner knows it: the source of contexts, and the sizes."""
 
     source: contexts.Cases
     features: int

@@ -1,4 +1,4 @@
-"""Rounds of killing, and what they must not change."""
+"""Rounds in which workers and the program are killed, compared with an undisturbed run."""
 
 import contextlib
 import os
@@ -57,7 +57,7 @@ def run(
 
 
 def one(this: Round, workers: str, settings: KillTestSettings, most: int) -> Round:
-    """A run that is killed up to `most` times, and then left in peace."""
+    """A run that is killed up to `most` times, and then runs to its end."""
     rng = np.random.default_rng([settings.seed, this.seed])
     at_worker = rng.random(most) < 0.5
     with tempfile.TemporaryDirectory() as folder:
@@ -122,8 +122,8 @@ def _wait(program: subprocess.Popen, log: Path, pause: float, rng: np.random.Gen
 
 
 def _kill_worker(log: Path, program: int, rng: np.random.Generator) -> bool:
-    """One of those that evaluated last. False if it has gone by itself; its number may by then be
-    somebody else's.
+    """Kill one of the workers that evaluated last. False if it has ended already: its pid may by
+    then belong to another process.
     """
     seen = {tuple(line.split()[:2]) for line in _lines(log)[-4:]}
     recent = sorted(

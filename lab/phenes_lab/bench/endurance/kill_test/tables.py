@@ -1,5 +1,5 @@
-"""What became of the rounds: one row for each engine, for the terminal, as JSON, and as a page that
-is written anew after each round.
+"""Results of the rounds: one row for each engine, for the terminal, as JSON, and as a page that is
+written anew after each round.
 """
 
 from dataclasses import asdict

@@ -1,5 +1,5 @@
-"""What one generation costs: phenes beside other libraries, where its time goes, and how it grows
-with the dimension.
+"""The time of one generation: phenes beside other libraries, its pieces, and its growth with the
+dimension.
 
 Everything is timed in one run, in rounds that visit each contender in turn, so that a busy machine
 is busy for all of them. What counts is the ratio to PAES as a compiled loop, taken within a round.
