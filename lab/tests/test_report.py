@@ -113,3 +113,16 @@ def test_rows_of_the_terminal():
     table = report.rich_table(("a", "b"), [["x", "1"], None, ["y", "2"]], "title")
     assert table.row_count == 2
     assert [column.justify for column in table.columns] == ["left", "right"]
+
+
+def test_rows_of_a_group_have_its_name_once():
+    lines = report.grouped(["a1", "a2", "b1"], lambda row: row[0], lambda row: [row[1]])
+    assert lines == [None, ["a", "1"], ["", "2"], None, ["b", "1"]]
+
+
+def test_a_picture_that_was_not_drawn_is_not_shown(tmp_path):
+    (tmp_path / "there.png").touch()
+    document = report.Document("x")
+    document.drawn(tmp_path, "there.png", "first")
+    document.drawn(tmp_path, "absent.png", "second")
+    assert document.markdown == ["![first](there.png)"]

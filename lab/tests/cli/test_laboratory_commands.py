@@ -67,6 +67,15 @@ def test_bench_passes_settings_on_and_prints_what_comes_back(
     assert "2/2" in err
 
 
+def test_a_bench_without_words_for_machines_gives_its_rows(capsys, monkeypatch):
+    fake = SimpleNamespace(run=lambda *given: [FakeSettings()], table=lambda rows: Table("x"))
+    setattr(fake, BENCHES["steps"].settings, FakeSettings)
+    monkeypatch.setitem(sys.modules, f"phenes_lab.bench.{BENCHES['steps'].module}", fake)
+    code, out, _ = call(capsys, "bench", "steps", "--json")
+    said = json.loads(out.splitlines()[-1])
+    assert (code, said["benchmark"], len(said["rows"])) == (0, "steps", 1)
+
+
 @pytest.mark.parametrize("name", BENCHES)
 def test_every_bench_has_its_options(capsys, name):
     code, out, _ = call(capsys, "bench", name, "--help")
