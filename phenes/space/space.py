@@ -161,7 +161,20 @@ class Space:
             )
         out = np.zeros((self.dim,) * array.ndim)
         out[np.ix_(*[numbers] * array.ndim)] = array
+        self._refuse_wide(out if out.ndim == 1 else np.sqrt(np.maximum(np.diag(out), 0.0)))
         return out
+
+    def _refuse_wide(self, std: FloatArray) -> None:
+        """Noise as large as a range, of a law of all parameters. std: (d,)."""
+        first = 0
+        for name, each in self.parameters.items():
+            own = slice(first, first + each.size)
+            first += each.size
+            if np.any(std[own] >= each.upper - each.lower):
+                raise ValueError(
+                    f"noise of {name} must be smaller than its range of"
+                    f" {float((each.upper - each.lower)[0]):g}, got {float(std[own][0]):g}"
+                )
 
     def tolerance(self, name: str) -> str:
         """How a parameter is realised, in words; empty if exactly.

