@@ -1,10 +1,15 @@
 """Where the search looks: the box of the bounds, or what x0 and sigma0 suggest, in units u."""
 
+# SciPy ships no stubs
+# pyright: reportMissingTypeStubs=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false
+
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.special import ndtr, ndtri
 
 from phenes._validate import FloatArray
 from phenes.gp import tuning
@@ -64,6 +69,12 @@ class Region:
     def spread(self, unit: FloatArray) -> FloatArray:
         """Points of the unit cube, all over the box."""
         return self.low + (self.high - self.low) * unit
+
+    def normal(self, unit: FloatArray, centre: FloatArray, std: FloatArray) -> FloatArray:
+        """Points of the unit cube as draws of a normal law (d,), cut off at the bounds."""
+        low, high = ndtr((self.least - centre) / std), ndtr((self.most - centre) / std)
+        share = np.clip(low + (high - low) * unit, tuning.TINY, 1 - tuning.ROUNDING)
+        return np.clip(centre + std * ndtri(share), self.least, self.most)
 
     def wider(self, factor: float) -> Region:
         """The region with the same centre and so many times as wide, where the bounds allow."""

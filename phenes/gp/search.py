@@ -189,7 +189,7 @@ class BayesianSearch:
     def _next(self) -> FloatArray:
         """One more theta, which is under way from now on."""
         if self._spreads:
-            u = self._region.wider(self._looking_out).spread(self._filling())
+            u = self._spread(self._filling())
         else:
             u, _ = self._improving(np.random.default_rng([self._seed, 2, self._asked]))
         theta = self.inside(self._region.to_theta(u))
@@ -201,6 +201,19 @@ class BayesianSearch:
         """Whether the next theta is of the space-filling sequence."""
         explores = self._asked % tuning.EXPLORE == tuning.EXPLORE - 1
         return self._lacking > 0 or not self._model.ready or explores
+
+    def _spread(self, unit: FloatArray) -> FloatArray:
+        """Where a point of the unit cube lies, in u.
+
+        In the box; or while all values are equal as a draw around x0, beside those further out: in
+        many coordinates nearly all of a box is further from x0 than what sigma0 says.
+        """
+        out = self._looking_out
+        flat = self._lacking <= 0 and not self._model.ready and self.evaluations > 0
+        if flat and out == 1 and self._region.lattice is None:
+            std = tuning.FLAT_WIDTH * self.width / self._region.width
+            return self._region.normal(unit, self._region.to_u(self.x0), std)
+        return self._region.wider(out).spread(unit)
 
     def _filling(self) -> FloatArray:
         """The next point in the unit cube of a space-filling sequence, (d,).

@@ -12,6 +12,8 @@ The source stands in brackets:
 
 # Keeps a division finite. [guard]
 TINY = 1e-300
+# Smallest distance of a probability from one. [guard]
+ROUNDING = 1e-16
 # Nodes of the scale mixture for Matern 5/2, which errs by less than 0.005. [guard]
 MATERN_NODES = 5
 MATERN_ORDER = 2.5
@@ -139,6 +141,11 @@ DESIGN, DESIGN_BUDGET = (1, 2), 30
 LEAST_ROWS = 3
 # One in so many points is of the space-filling sequence. [few]
 EXPLORE = 10
+# While all values are equal: draws around x0, so many sigma0 wide, as `LOST_WIDTH` of the evolution
+# strategy. What lies 1.5 (3) sigma0 away in 4 coordinates, of a radius of 1.5, is met within 150
+# points by 0.95 (0.50) of 60 seeds, and 0.50 (0.37) of points in the box; 5 away by 0.22 and 0.32.
+# [prior]
+FLAT_WIDTH = 2.0
 # The first region reaches so many sigma0 from x0. [few]
 REACH = 4.0
 # A side without bound reaches this share of the region beyond the answer. [few]

@@ -15,6 +15,20 @@ if TYPE_CHECKING:
     from phenes.optimizer.options import DaskClient
 
 OLD = ("timeout", "max_attempts", "asynchronous")
+# keywords of scipy.optimize.minimize and of others, and what says the same here
+ELSEWHERE = {
+    "args": "let f know them: lambda x: f(x, ...)",
+    "method": "engine= says what asks",
+    "jac": "no derivatives are needed",
+    "hess": "no derivatives are needed",
+    "tol": "target= says when E f is good enough",
+    "options": "give budget=, popsize= or verify= themselves",
+    "maxiter": "budget= counts evaluations",
+    "maxfev": "budget= counts evaluations",
+    "n_trials": "budget= counts evaluations",
+    "sigma": "it is sigma0=",
+    "n_jobs": "it is workers=",
+}
 
 
 class KeywordWarning(UserWarning):
@@ -63,7 +77,9 @@ def make_workers(workers: Any, old: Mapping[str, Any], by: str) -> Workers:
     """What `workers=` of the function `by` says, and its old keywords."""
     unknown = [name for name in old if name not in OLD]
     if unknown:
-        raise TypeError(f"{by}() got an unexpected keyword argument {unknown[0]!r}")
+        instead = ELSEWHERE.get(unknown[0])
+        advice = "" if instead is None else f": {instead}"
+        raise TypeError(f"{by}() got an unexpected keyword argument {unknown[0]!r}{advice}")
     given = workers if isinstance(workers, Workers) else Workers(workers)
     if not old:
         return given
