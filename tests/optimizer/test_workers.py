@@ -48,7 +48,7 @@ def test_the_signature_is_shorter_and_unknown_keywords_are_refused_by_name():
         phenes.maximize(sphere, np.ones(2), sigma=0.5)
     with pytest.raises(TypeError, match=r"argument 'args': let f know them: lambda x: f\(x, ...\)"):
         phenes.minimize(sphere, np.ones(2), args=(1,))
-    with pytest.raises(TypeError, match="argument 'nosie'$"):
+    with pytest.raises(TypeError, match=r"argument 'nosie'$"):
         phenes.minimize(sphere, np.ones(2), nosie=0.1)
 
 
