@@ -128,6 +128,7 @@ class BayesianSearch:
         self._seed = seed
         self._sobol = _sobol(dim, np.random.default_rng([seed, 1]))
         self._sobol_out = _sobol(dim, np.random.default_rng([seed, 4]))
+        self._sobol_near = _sobol(dim, np.random.default_rng([seed, 5]))
         self._pending = np.empty((0, dim))
         self._answer: FloatArray | None = None
         self._known: tuple[float, float] | None = None  # the estimate there
@@ -189,7 +190,7 @@ class BayesianSearch:
     def _next(self) -> FloatArray:
         """One more theta, which is under way from now on."""
         if self._spreads:
-            u = self._spread(self._filling())
+            u = self._filling()
         else:
             u, _ = self._improving(np.random.default_rng([self._seed, 2, self._asked]))
         theta = self.inside(self._region.to_theta(u))
@@ -202,39 +203,24 @@ class BayesianSearch:
         explores = self._asked % tuning.EXPLORE == tuning.EXPLORE - 1
         return self._lacking > 0 or not self._model.ready or explores
 
-    def _spread(self, unit: FloatArray) -> FloatArray:
-        """Where a point of the unit cube lies, in u.
-
-        In the box; or while all values are equal as a draw around x0, beside those further out: in
-        many coordinates nearly all of a box is further from x0 than what sigma0 says.
-        """
-        out = self._looking_out
-        flat = self._lacking <= 0 and not self._model.ready and self.evaluations > 0
-        if flat and out == 1 and self._region.lattice is None:
-            std = tuning.FLAT_WIDTH * self.width / self._region.width
-            return self._region.normal(unit, self._region.to_u(self.x0), std)
-        return self._region.wider(out).spread(unit)
-
     def _filling(self) -> FloatArray:
-        """The next point in the unit cube of a space-filling sequence, (d,).
+        """The next point of a space-filling sequence, in u (d,).
 
-        Points further out have a sequence of their own: every other point of a Sobol sequence lies
-        in one half of the cube.
-        """
-        sequence = self._sobol if self._looking_out == 1 else self._sobol_out
-        return sequence.random(1)[0]
-
-    @property
-    def _looking_out(self) -> float:
-        """How many times as far the next theta of the space-filling sequence may lie.
-
-        Where all values are equal there is nothing near: every other point looks further out, the
-        further the longer nothing has been found, but no thinner than the first points lie.
+        All over the box. Where all values are equal there is nothing near, and every fourth point
+        looks further out, the further the longer nothing has been found, but no thinner than the
+        first points lie. Another fourth are draws around x0: in many coordinates nearly all of a
+        box is further away than what sigma0 says. Each kind has a sequence of its own: every other
+        point of a Sobol sequence lies in one half of the cube.
         """
         nothing_told = self.evaluations == 0  # a large first batch: nothing is known to be equal
         if nothing_told or self._lacking > 0 or self._model.ready or self._asked % 2:
-            return 1.0
-        return (self._asked / self._design) ** (1 / max(2, self._region.dim))
+            return self._region.spread(self._sobol.random(1)[0])
+        if self._asked % 4:
+            out = (self._asked / self._design) ** (1 / max(2, self._region.dim))
+            return self._region.wider(out).spread(self._sobol_out.random(1)[0])
+        std = tuning.FLAT_WIDTH * self.width / self._region.width
+        unit = self._sobol_near.random(1)[0]
+        return self._region.normal(unit, self._region.to_u(self.x0), std)
 
     def _hand_out(self, theta: FloatArray) -> None:
         self._pending = np.concatenate([self._pending, theta[None]])[-tuning.MOST_PENDING :]

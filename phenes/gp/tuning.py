@@ -141,10 +141,10 @@ DESIGN, DESIGN_BUDGET = (1, 2), 30
 LEAST_ROWS = 3
 # One in so many points is of the space-filling sequence. [few]
 EXPLORE = 10
-# While all values are equal: draws around x0, so many sigma0 wide, as `LOST_WIDTH` of the evolution
-# strategy. What lies 1.5 (3) sigma0 away in 4 coordinates, of a radius of 1.5, is met within 150
-# points by 0.95 (0.50) of 60 seeds, and 0.50 (0.37) of points in the box; 5 away by 0.22 and 0.32.
-# [prior]
+# While all values are equal: every fourth point is a draw around x0, so many sigma0 wide, as
+# `LOST_WIDTH` of the evolution strategy. What lies 2 (2.5) sigma0 away in 4 (5) coordinates, of a
+# radius of 1.5, is met within 150 (400) points by 0.77 (0.57) of 60 seeds, and with points in boxes
+# alone by 0.42 (0.20); what lies 3 away in each of 5 coordinates by as many. [prior]
 FLAT_WIDTH = 2.0
 # The first region reaches so many sigma0 from x0. [few]
 REACH = 4.0

@@ -186,18 +186,18 @@ def test_while_all_values_are_equal_all_of_the_box_is_filled():
     """Every other point of a Sobol sequence lies in one half of some coordinate."""
     asked = run(make(dim=5), lambda x: np.zeros(len(x)), 400).ask(200)
     inner = asked[np.abs(asked - 1).max(axis=1) <= tuning.REACH * 0.5]
-    assert len(inner) > 75  # half of them are draws around x0: 0.95^5 of these lie in the box
+    assert len(inner) > 90
     assert np.abs(inner.mean(axis=0) - 1).max() < 0.2  # of a box of 1 +- 2
 
 
-def test_while_all_values_are_equal_every_other_point_is_a_draw_around_x0():
+def test_while_all_values_are_equal_every_fourth_point_is_a_draw_around_x0():
     """As wide as two sigma0; in many coordinates nearly all of a box is further away than that."""
-    search = run(make(dim=5), lambda x: np.zeros(len(x)), 401)
-    drawn = search.ask(200)[::2]
+    search = run(make(dim=5), lambda x: np.zeros(len(x)), 400)
+    drawn = search.ask(240)[::4]
     np.testing.assert_allclose(drawn.mean(axis=0), 1.0, atol=0.1)
-    np.testing.assert_allclose(drawn.std(axis=0), tuning.FLAT_WIDTH * 0.5, rtol=0.05)
+    np.testing.assert_allclose(drawn.std(axis=0), tuning.FLAT_WIDTH * 0.5, rtol=0.1)
     sides = {"lower": np.full(5, 0.5), "upper": np.full(5, 9.0)}
-    drawn = run(make(dim=5, **sides), lambda x: np.zeros(len(x)), 401).ask(200)[::2]
+    drawn = run(make(dim=5, **sides), lambda x: np.zeros(len(x)), 400).ask(240)[::4]
     half = stats.truncnorm(-0.5, 8.0, 1.0, tuning.FLAT_WIDTH * 0.5)
     np.testing.assert_allclose(np.median(drawn, axis=0), half.median(), atol=0.1)
     assert np.min(drawn) >= 0.5
