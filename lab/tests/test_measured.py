@@ -198,6 +198,54 @@ def test_trust(budget):
     all_same(given, [float(stored[name]) for name in names])
 
 
+def share(chosen):
+    """Of rows, in per cent."""
+    return 100 * sum(map(bool, chosen)) / len(chosen)
+
+
+@pytest.mark.parametrize("budget", [30, 100, 300])
+def test_trust_of_one_new_instance(budget):
+    lines = (RESULTS / "trust" / "seed-70.jsonl").read_text(encoding="utf-8").splitlines()[1:]
+    ours, pycma = (
+        [each for each in map(json.loads, lines) if (each["contender"], each["budget"]) == who]
+        for who in (("phenes", budget), ("pycma", budget))
+    )
+    assert len(ours) == len(pycma) == 98
+    names = ("covered", "worse", "failing", "impossible", "wrong", "success")
+    given = row(MEASURED.partition("One new instance of each")[2], str(budget))[1:]
+    for name, cell in zip(names, given, strict=True):
+        first, *second = numbers(cell)
+        same(first, share([each[name] for each in ours]))
+        assert bool(second) == (name in ("worse", "failing"))
+        for printed in second:
+            same(printed, share([each[name] for each in pycma]))
+
+
+# few evaluations: the table of its own page
+
+FEW_PAGE = (ROOT / "docs" / "few.md").read_text(encoding="utf-8").partition("## How it comp")[2]
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("BoTorch, `InputPerturbation`, told x", "botorch-robust"),
+        ("BoTorch, told θ", "botorch"),
+        ("Optuna's Gaussian process", "optuna-gp"),
+        ("Optuna TPE", "optuna-tpe"),
+        ("pycma, told x", "pycma-x"),
+        ("Py-BOBYQA", "pybobyqa"),
+        ("the evolution strategy of phenes", "phenes-adaptive"),
+        ("the best of all rivals in hindsight", "best rival in hindsight"),
+    ],
+)
+def test_few(line, name):
+    held_out = report("few").partition("### Held-out problems")[2]
+    stored = [cell.partition(" (")[0] for cell in row(held_out, name)[1:]]
+    given = [cell.replace("not run", "-") for cell in row(FEW_PAGE, re.escape(line))[1:]]
+    assert given == stored
+
+
 # engineering: rows by what they begin with, the digits of E f or of a share
 
 
