@@ -11,9 +11,9 @@ from phenes.gp import tuning
 from phenes.gp.belief import Belief
 from phenes.gp.coverage import covering
 from phenes.gp.draws import gaussian_offsets
-from phenes.gp.fit import Fitted, choose, choose_scale, follow, refine
-from phenes.gp.kernel import Cloud, matern
-from phenes.gp.likelihood import prior
+from phenes.gp.failing import Place, find_place
+from phenes.gp.fit import Fitted, choose, choose_scale, follow
+from phenes.gp.kernel import Cloud
 from phenes.gp.posterior import Posterior
 from phenes.gp.risk_belief import RiskBelief, price_of
 from phenes.gp.warp import OnScale, Warp
@@ -59,6 +59,11 @@ class Rows:
         return Cloud(x, unmeasured(noise, measured), each=True)
 
 
+def _after(n: int) -> int:
+    """The number of rows at which a kernel follows again, after n."""
+    return n + 1 + int(tuning.FOLLOW_SHARE * n)
+
+
 def _thinned(draws: FloatArray) -> FloatArray:
     """As many of these draws (s, d) as a model is averaged over."""
     return draws[:: max(len(draws) // tuning.RISK_DRAWS, 1)][: tuning.RISK_DRAWS]
@@ -102,9 +107,8 @@ class Model:
         self._choose = choose_scale if compresses else choose
         self.rows, self.noise, self.bias = Rows(dim), noise, bias
         self.fitted: Fitted | None = None
-        self._labels: Fitted | None = None
-        self._placed = False  # whether failures depend on x
-        self._next_choice = self._next_follow = tuning.LEAST_ROWS
+        self._place: Place | None = None  # where evaluations fail, if that depends on x
+        self._next_choice = self._next_follow = self._next_place = tuning.LEAST_ROWS
         self._belief: Belief | None = None
         self.risk: Risk | None = None  # None: E f
         self._offsets = np.empty((0, dim))
@@ -130,6 +134,11 @@ class Model:
         """
         self.rows.add(theta, x, f, measured)
         self._belief = None
+        self._follow_values()
+        self._follow_failures()
+
+    def _follow_values(self) -> None:
+        """The kernel of the values, when there are enough new ones."""
         n = int(self.rows.worked.sum())
         if self.rows.flat or n < self._next_follow:
             return
@@ -140,25 +149,25 @@ class Model:
             self._next_choice = math.ceil(tuning.CHOICE_GROWTH * n)
         else:
             self.fitted = follow(self.fitted, cloud, y, tuning.FOLLOW_STEPS)
-        self._next_follow = n + 1 + int(tuning.FOLLOW_SHARE * n)
-        self._follow_labels()
+        self._next_follow = _after(n)
 
-    def _follow_labels(self) -> None:
-        """The kernel of the labels of failures, if some failed."""
-        if self.rows.worked.all():
+    def _follow_failures(self) -> None:
+        """Where evaluations fail, if some did.
+
+        They have a turn of their own: a search that is led to where everything fails gets no more
+        values, and has to learn from that.
+        """
+        n = self.rows.f.size
+        if self.fitted is None or self.rows.worked.all() or n < self._next_place:
             return
+        self._next_place = _after(n)
+        self._place = find_place(*self._labelled())
+
+    def _labelled(self) -> tuple[Cloud, FloatArray]:
+        """Rows, and which of them failed."""
         chosen = self._near(np.ones(self.rows.f.size, bool))
-        shape = matern(False)
-        start = prior(shape, self.rows.x.shape[1]).mean
-        if self._labels is not None:
-            start = self._labels.parameters
-        cloud = self.rows.cloud(chosen, self.noise)
         labels = np.where(self.rows.worked[chosen], 0.0, 1.0)
-        self._labels = refine(shape, start, cloud, labels, tuning.CHOICE_STEPS)
-        # K = I explains standardised labels at this cost: failures that happen anywhere
-        anywhere = 0.5 * (labels.size + 1) * math.log(labels.size + 1)
-        few = labels.sum() <= tuning.FEW_FAILURES
-        self._placed = bool(few or self._labels.cost < anywhere - tuning.PLACED)
+        return self.rows.cloud(chosen, self.noise), labels
 
     def _near(self, able: BoolArray) -> IntArray:
         """The rows of the model: all, or those nearest to the best."""
@@ -230,13 +239,9 @@ class Model:
 
     def _failures(self) -> Posterior | None:
         """The posterior of the labels of failures."""
-        if self._labels is None or not self._placed:
+        if self._place is None:
             return None
-        chosen = self._near(np.ones(self.rows.f.size, bool))
-        cloud = self.rows.cloud(chosen, self.noise)
-        labels = np.where(self.rows.worked[chosen], 0.0, 1.0)
-        fitted = self._labels
-        return Posterior(fitted.kernel, fitted.eta, cloud, labels, self.noise, self.bias)
+        return self._place.posterior(*self._labelled(), self.noise, self.bias)
 
     def values(self) -> Posterior:
         """The posterior of F from the rows that have a value."""

@@ -29,7 +29,7 @@ class Slopes(NamedTuple):
 
 
 class Posterior:
-    """F given rows. Mean by generalised least squares; its error is part of every variance.
+    """F given rows. Mean by generalised least squares, whose error is part of every variance.
 
     Parameters
     ----------
@@ -45,6 +45,8 @@ class Posterior:
         Variances or covariance of x - theta.
     bias : ndarray, shape (d,), optional
         Mean of x - theta; zero by default.
+    level : float, optional
+        The mean of f, if it is known.
 
     Attributes
     ----------
@@ -62,20 +64,24 @@ class Posterior:
         y: FloatArray,
         noise: FloatArray | None,
         bias: FloatArray | None = None,
+        *,
+        level: float | None = None,
     ):
         self.kernel, self.eta, self.rows, self.y, self.noise = kernel, eta, rows, y, noise
         self.bias = np.zeros(rows.points.shape[1]) if bias is None else bias
         self._factor = safe_cholesky(matrix(kernel, rows, eta))
         n = y.size
-        level = float(y.mean())
+        centre = float(y.mean()) if level is None else level
         scale = float(y.std()) or 1.0
-        both = np.stack([(y - level) / scale, np.ones(n)], axis=1)
+        # of a mean that is known nothing is left to learn
+        ones = np.full(n, 1.0 if level is None else 0.0)
+        both = np.stack([(y - centre) / scale, ones], axis=1)
         solved = cho_solve((self._factor, True), both, check_finite=False)
         self._ones = solved[:, 1]
-        self._information = float(self._ones.sum())
+        self._information = float(self._ones.sum()) if level is None else np.inf
         mean = float(solved[:, 0].sum()) / self._information
         self.dual: FloatArray = scale * (solved[:, 0] - mean * self._ones)
-        self.mean = level + scale * mean
+        self.mean = centre + scale * mean
         q = float((both[:, 0] - mean) @ (solved[:, 0] - mean * self._ones)) + 1.0
         self.variance = scale**2 * q / (n + 1)
 

@@ -98,9 +98,14 @@ LIMIT_ROWS = 2
 # Coordinates up to which constraints may have products: beyond, these are too many. [guard]
 MOST_PRODUCTS = 30
 
-# Up to so many failures are taken to depend on x; of more, their likelihood must gain so much by
-# a kernel. [few]
+# Up to so many failures, or values, are taken to depend on x; of more, the log of the probability
+# of the labels must gain so much by a kernel. What predicts them as well as the best is worse by no
+# more. [few]
 FEW_FAILURES, PLACED = 3, 2.0
+# Lengths of the kernel of labels that are tried, alike in all coordinates and in units of `LENGTH`,
+# and variances of noise. [guard]
+LABEL_LENGTHS = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0, 2.0)
+LABEL_ETAS = (1e-4, 0.1, 1.0)
 
 # --- acquisition ---
 
