@@ -117,9 +117,9 @@ def jump(points: FloatArray, region: Region, rng: np.random.Generator) -> None:
 
 def _scores(belief: Belief, best: float, points: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Log expected improvement below `best` at points (m, d), and the doubt there, (m,) each."""
-    mean, sd, doubt = belief.doubted(points)
-    sd = np.maximum(sd, tuning.TINY)
-    return np.log(sd) + log_improvement((best - mean) / sd), doubt
+    hope, doubt = belief.hope(points)
+    sd = np.maximum(hope.sd, tuning.TINY)
+    return hope.log_chance + np.log(sd) + log_improvement((best - hope.mean) / sd), doubt
 
 
 def most_promising(
@@ -136,10 +136,11 @@ def most_promising(
     for k in np.argsort(-score, kind="stable")[: tuning.POLISHED]:
 
         def value(u: FloatArray, doubt: float = float(doubt[k])) -> tuple[float, FloatArray]:
-            at = belief.slopes(u, doubt)
+            at, log_chance, chance_rise = belief.hope_slopes(u, doubt)
             z = (best - at.mean) / at.sd
             rise = log_improvement_slope(z) * (at.mean_slope + z * at.sd_slope) - at.sd_slope
-            return -math.log(at.sd) - float(log_improvement(np.array(z))), rise / at.sd
+            cost = -log_chance - math.log(at.sd) - float(log_improvement(np.array(z)))
+            return cost, rise / at.sd - chance_rise
 
         low, high = region.around_point(points[k])
         steps = tuning.POLISH_STEPS

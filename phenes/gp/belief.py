@@ -3,12 +3,33 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from phenes._validate import FloatArray
 from phenes.gp import tuning
 from phenes.gp.posterior import Posterior, Slopes
+
+
+class Hope(NamedTuple):
+    """What may be found at a theta where it is not known whether evaluations fail.
+
+    Either all fail there, or no larger share than explains the mean and the error of P. `mean` and
+    `sd` are those of the second case, whose probability has the logarithm `log_chance`.
+    """
+
+    mean: FloatArray
+    sd: FloatArray
+    log_chance: FloatArray
+
+
+class HopeSlopes(NamedTuple):
+    """`Hope` at one theta, and derivatives (d,)."""
+
+    found: Slopes
+    log_chance: float
+    log_chance_slope: FloatArray
 
 
 class Belief:
@@ -68,6 +89,40 @@ class Belief:
             return np.zeros(len(theta))
         return np.clip(self.failures.at(theta)[0], 0.0, 1.0)
 
+    def hope(self, theta: FloatArray) -> tuple[Hope, FloatArray]:
+        """What may be found at theta (m, d), and the doubt that its errors contain."""
+        mean, sd, doubt = self._modelled(theta)
+        if self.failures is None:
+            return Hope(mean, sd * doubt, np.zeros(len(theta))), doubt
+        p, error = self.failures.at(theta)
+        works = np.clip(1 - p, tuning.ROUNDING, 1.0)
+        share = works + np.minimum(error**2, (1 - works) * works) / works
+        hope = Hope(
+            mean + (1 - share) * (self.price - mean), share * sd * doubt, np.log(works / share)
+        )
+        return hope, doubt
+
+    def hope_slopes(self, theta: FloatArray, doubt: float) -> HopeSlopes:
+        """The same at one theta (d,), with derivatives; the doubt is taken to be constant."""
+        f, none = self._slopes(theta, doubt), np.zeros(theta.size)
+        if self.failures is None:
+            return HopeSlopes(f, 0.0, none)
+        p = self.failures.slopes(theta)
+        works = min(max(1 - p.mean, tuning.ROUNDING), 1.0)
+        fall = -p.mean_slope if works == 1 - p.mean else none
+        if p.sd**2 < (1 - works) * works:
+            share = works + p.sd**2 / works
+            rise = (1 - p.sd**2 / works**2) * fall + 2 * p.sd / works * p.sd_slope
+        else:
+            share, rise = 1.0, none
+        found = Slopes(
+            f.mean + (1 - share) * (self.price - f.mean),
+            max(share * f.sd, tuning.TINY),
+            share * f.mean_slope - (self.price - f.mean) * rise,
+            share * f.sd_slope + f.sd * rise,
+        )
+        return HopeSlopes(found, math.log(works / share), fall / works - rise / share)
+
     def difference(self, here: FloatArray, there: FloatArray) -> tuple[float, float]:
         """By how much F is expected to be lower there than here (d,), and the error of that."""
         both = np.stack([here, there])
@@ -79,9 +134,12 @@ class Belief:
 
     def slopes(self, theta: FloatArray, doubt: float) -> Slopes:
         """The same at one theta (d,), with derivatives; the doubt is taken to be constant."""
+        return self._with_failures(self._slopes(theta, doubt), theta)
+
+    def _slopes(self, theta: FloatArray, doubt: float) -> Slopes:
+        """Where evaluations succeed."""
         f = self.values.slopes(theta, self.believed)
-        f = f._replace(sd=doubt * f.sd, sd_slope=doubt * f.sd_slope)
-        return self._with_failures(f, theta)
+        return f._replace(sd=doubt * f.sd, sd_slope=doubt * f.sd_slope)
 
     def _with_failures(self, f: Slopes, theta: FloatArray) -> Slopes:
         """What failures add to mean and standard deviation where evaluations succeed."""

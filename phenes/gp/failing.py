@@ -46,7 +46,7 @@ def find_place(rows: Cloud, labels: FloatArray) -> Place | None:
     rarer = float(min(labels.sum(), n - labels.sum()))
     places = [
         Place(Kernel(matern(False), np.full(dim, length)), eta)
-        for length in tuning.LENGTH * math.sqrt(dim) * np.array(tuning.LABEL_LENGTHS)
+        for length in (tuning.LENGTH * math.sqrt(dim) * each for each in tuning.LABEL_LENGTHS)
         for eta in tuning.LABEL_ETAS
     ]
     scores = [_surprise(each, rows, labels) for each in places]
@@ -55,9 +55,7 @@ def find_place(rows: Cloud, labels: FloatArray) -> Place | None:
         return None
     # the shortest of the lengths that predict as well: failures reach no further than they must
     return next(
-        each
-        for each, score in zip(places, scores, strict=True)
-        if score <= least + tuning.PLACED
+        each for each, score in zip(places, scores, strict=True) if score <= least + tuning.PLACED
     )
 
 

@@ -115,14 +115,13 @@ class RiskBelief(Belief):
         mean = mean + p * (self.price - mean)
         return float(mean[0] - mean[1]), float(self.doubt(both).max()) * error
 
-    def slopes(self, theta: FloatArray, doubt: float) -> Slopes:
-        """The same at one theta, with derivatives; the weights are taken to be constant in sd."""
+    def _slopes(self, theta: FloatArray, doubt: float) -> Slopes:
+        """Where evaluations succeed; the weights are taken to be constant in sd."""
         points = theta + self.offsets
         mean, w = self._weights(points)
         sd, rise, dk = self._sure.functional_slopes(points[w != 0], w[w != 0])
         mean_slope = self.values.dual @ dk[: len(self.values.rows)]
-        found = Slopes(mean, doubt * sd, mean_slope, doubt * rise)
-        return self._with_failures(found, theta)
+        return Slopes(mean, doubt * sd, mean_slope, doubt * rise)
 
     def most_slopes(self, steps: int) -> int:
         """Evaluations of `slopes`: where draws change places there are kinks, which take many."""

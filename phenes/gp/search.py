@@ -209,8 +209,9 @@ class BayesianSearch:
         All over the box. Where all values are equal there is nothing near, and every fourth point
         looks further out, the further the longer nothing has been found, but no thinner than the
         first points lie. Another fourth are draws around x0: in many coordinates nearly all of a
-        box is further away than what sigma0 says. Each kind has a sequence of its own: every other
-        point of a Sobol sequence lies in one half of the cube.
+        box is further away than what sigma0 says; where most evaluations fail they are of several
+        widths, since what works may be smaller than that. Each kind has a sequence of its own:
+        every other point of a Sobol sequence lies in one half of the cube.
         """
         nothing_told = self.evaluations == 0  # a large first batch: nothing is known to be equal
         if nothing_told or self._lacking > 0 or self._model.ready or self._asked % 2:
@@ -219,6 +220,8 @@ class BayesianSearch:
             out = (self._asked / self._design) ** (1 / max(2, self._region.dim))
             return self._region.wider(out).spread(self._sobol_out.random(1)[0])
         std = tuning.FLAT_WIDTH * self.width / self._region.width
+        if 2 * self._model.rows.worked.sum() < self.evaluations:
+            std = std / 2 ** (self._asked // 4 % tuning.HALVINGS)
         unit = self._sobol_near.random(1)[0]
         return self._region.normal(unit, self._region.to_u(self.x0), std)
 

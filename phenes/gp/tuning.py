@@ -151,6 +151,9 @@ EXPLORE = 10
 # radius of 1.5, is met within 150 (400) points by 0.77 (0.57) of 60 seeds, and with points in boxes
 # alone by 0.42 (0.20); what lies 3 away in each of 5 coordinates by as many. [prior]
 FLAT_WIDTH = 2.0
+# Where most evaluations fail, these draws are of so many widths, each half of the one before: what
+# works may be a ball of sigma0 in 20 coordinates, where draws are 1.1 sigma0 away at 1/4. [prior]
+HALVINGS = 4
 # The first region reaches so many sigma0 from x0. [few]
 REACH = 4.0
 # A side without bound reaches this share of the region beyond the answer. [few]
