@@ -24,7 +24,7 @@ from phenes.constraints import Requirement
 from phenes.gp import tuning
 from phenes.gp.acquisition import log_improvement
 from phenes.gp.belief import Belief
-from phenes.gp.kernel import Cloud
+from phenes.gp.cloud import Cloud
 from phenes.gp.model import Model
 from phenes.gp.posterior import Posterior
 from phenes.gp.region import Region

@@ -15,7 +15,8 @@ import numpy as np
 
 from phenes._validate import FloatArray
 from phenes.gp import tuning
-from phenes.gp.kernel import Cloud, Kernel, matern
+from phenes.gp.cloud import Cloud
+from phenes.gp.kernel import Kernel, matern
 from phenes.gp.posterior import Posterior
 
 
@@ -44,9 +45,10 @@ def find_place(rows: Cloud, labels: FloatArray) -> Place | None:
     """
     n, dim = rows.points.shape
     rarer = float(min(labels.sum(), n - labels.sum()))
+    longest = tuning.LENGTH * math.sqrt(dim)
     places = [
-        Place(Kernel(matern(False), np.full(dim, length)), eta)
-        for length in (tuning.LENGTH * math.sqrt(dim) * each for each in tuning.LABEL_LENGTHS)
+        Place(Kernel(matern(False), np.full(dim, longest * share, float)), eta)
+        for share in tuning.LABEL_LENGTHS
         for eta in tuning.LABEL_ETAS
     ]
     scores = [_surprise(each, rows, labels) for each in places]

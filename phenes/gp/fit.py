@@ -14,7 +14,8 @@ from scipy.optimize import minimize
 
 from phenes._validate import FloatArray
 from phenes.gp import tuning
-from phenes.gp.kernel import Cloud, Kernel, Shape, matern, squared_exponential
+from phenes.gp.cloud import Cloud
+from phenes.gp.kernel import Kernel, Shape, matern, squared_exponential
 from phenes.gp.likelihood import Likelihood, prior, unpack
 from phenes.gp.warp import Warp, warp_for
 

@@ -22,7 +22,9 @@ from scipy.linalg import cho_solve, get_lapack_funcs
 
 from phenes._validate import FloatArray
 from phenes.gp import tuning
-from phenes.gp.kernel import Cloud, Kernel, Pairs, Shape, Whitening, safe_cholesky
+from phenes.gp.cloud import Cloud
+from phenes.gp.kernel import Kernel, Shape, safe_cholesky
+from phenes.gp.whitening import Pairs, Whitening
 
 (POTRI,) = get_lapack_funcs(("potri",))  # the inverse, from a Cholesky factor
 

@@ -9,9 +9,10 @@ import numpy as np
 from phenes._threads import one_thread
 from phenes._validate import FloatArray
 from phenes.gp import tuning
+from phenes.gp.cloud import Cloud
 from phenes.gp.coverage import covering, enough_rows
 from phenes.gp.fit import Fitted, refine
-from phenes.gp.kernel import Cloud, matern, squared_exponential
+from phenes.gp.kernel import matern, squared_exponential
 from phenes.gp.likelihood import prior
 from phenes.gp.posterior import Posterior
 

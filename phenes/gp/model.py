@@ -9,11 +9,11 @@ import numpy as np
 from phenes._validate import BoolArray, FloatArray, IntArray
 from phenes.gp import tuning
 from phenes.gp.belief import Belief
+from phenes.gp.cloud import Cloud
 from phenes.gp.coverage import covering
 from phenes.gp.draws import gaussian_offsets
 from phenes.gp.failing import Place, find_place
 from phenes.gp.fit import Fitted, choose, choose_scale, follow
-from phenes.gp.kernel import Cloud
 from phenes.gp.posterior import Posterior
 from phenes.gp.risk_belief import RiskBelief, price_of
 from phenes.gp.warp import OnScale, Warp

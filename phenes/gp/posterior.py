@@ -15,7 +15,8 @@ from scipy.linalg import cho_solve, solve_triangular
 
 from phenes._validate import FloatArray
 from phenes.gp import tuning
-from phenes.gp.kernel import Cloud, Kernel, safe_cholesky
+from phenes.gp.cloud import Cloud
+from phenes.gp.kernel import Kernel, safe_cholesky
 from phenes.gp.likelihood import matrix
 
 

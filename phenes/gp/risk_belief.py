@@ -17,7 +17,7 @@ import numpy as np
 from phenes._validate import FloatArray
 from phenes.gp import tuning
 from phenes.gp.belief import Belief
-from phenes.gp.kernel import Cloud
+from phenes.gp.cloud import Cloud
 from phenes.gp.posterior import Posterior, Slopes
 from phenes.risk import Risk
 

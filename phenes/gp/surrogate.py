@@ -10,10 +10,10 @@ import numpy as np
 from phenes._threads import one_thread
 from phenes._validate import FloatArray
 from phenes.gp import tuning
+from phenes.gp.cloud import Cloud
 from phenes.gp.coverage import enough_rows
 from phenes.gp.draws import gaussian_offsets
 from phenes.gp.fit import Fitted
-from phenes.gp.kernel import Cloud
 from phenes.gp.posterior import Posterior
 from phenes.gp.region import Region
 from phenes.gp.warp import UNCHANGED

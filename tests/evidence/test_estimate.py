@@ -18,8 +18,8 @@ from phenes.evidence.estimate import (
 )
 from phenes.evidence.law import gaussian_law, sampled_law
 from phenes.evidence.observations import Observations
+from phenes.gp.cloud import Cloud
 from phenes.gp.fit import choose
-from phenes.gp.kernel import Cloud
 from phenes.gp.region import make_region
 from phenes.gp.surrogate import Surrogate
 

@@ -4,7 +4,8 @@ import itertools
 
 import numpy as np
 
-from phenes.gp.kernel import Cloud, Kernel, matern, squared_exponential
+from phenes.gp.cloud import Cloud
+from phenes.gp.kernel import Kernel, matern, squared_exponential
 
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(24)
 WEIGHTS = WEIGHTS / WEIGHTS.sum()

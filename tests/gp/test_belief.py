@@ -5,7 +5,8 @@ import pytest
 
 from phenes.gp.acquisition import most_promising
 from phenes.gp.belief import Belief
-from phenes.gp.kernel import Cloud, Kernel
+from phenes.gp.cloud import Cloud
+from phenes.gp.kernel import Kernel
 from phenes.gp.posterior import Posterior
 from phenes.gp.region import make_region
 from tests.gp.reference import DIAGONAL, KERNELS, POINTS, VALUES

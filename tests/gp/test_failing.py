@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import phenes
+from phenes.gp.cloud import Cloud
 from phenes.gp.failing import Place, find_place
-from phenes.gp.kernel import Cloud, Kernel, matern
+from phenes.gp.kernel import Kernel, matern
 from phenes.gp.model import Model
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from phenes.gp import fit, tuning
-from phenes.gp.kernel import Cloud
+from phenes.gp.cloud import Cloud
 
 STEPS = tuning.CHOICE_STEPS
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy.linalg import cholesky
 
-from phenes.gp.kernel import Cloud, Kernel, matern, safe_cholesky, squared_exponential
+from phenes.gp.cloud import Cloud
+from phenes.gp.kernel import Kernel, matern, safe_cholesky, squared_exponential
 from tests.gp.reference import CLOUDS, DIAGONAL, FULL, KERNELS, expected, nodes, plain
 
 SOME = ((0, 1), (1, 2), (3, 7), (4, 4), (5, 8))

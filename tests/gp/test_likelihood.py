@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from phenes.gp.kernel import Cloud, matern, squared_exponential
+from phenes.gp.cloud import Cloud
+from phenes.gp.kernel import matern, squared_exponential
 from phenes.gp.likelihood import Likelihood, matrix, unpack
 from tests.gp.reference import CLOUDS, VALUES
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from phenes.gp.kernel import Cloud
+from phenes.gp.cloud import Cloud
 from phenes.gp.likelihood import matrix
 from phenes.gp.posterior import Posterior
 from tests.gp.reference import CLOUDS, DIAGONAL, FULL, KERNELS, POINTS, VALUES

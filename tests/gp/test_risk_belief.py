@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from phenes import risk
+from phenes.gp.cloud import Cloud
 from phenes.gp.draws import gaussian_offsets, quasi_normal
-from phenes.gp.kernel import Cloud, Kernel, matern, squared_exponential
+from phenes.gp.kernel import Kernel, matern, squared_exponential
 from phenes.gp.posterior import Posterior
 from phenes.gp.risk_belief import RiskBelief
 

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from phenes.gp.cloud import Cloud
 from phenes.gp.fit import Fitted
-from phenes.gp.kernel import Cloud, matern, squared_exponential
+from phenes.gp.kernel import matern, squared_exponential
 from phenes.gp.likelihood import prior
 from phenes.gp.posterior import Posterior
 from phenes.gp.region import make_region

@@ -6,8 +6,8 @@ import pytest
 import phenes
 from phenes import risk
 from phenes.gp import tuning
+from phenes.gp.cloud import Cloud
 from phenes.gp.fit import choose_scale
-from phenes.gp.kernel import Cloud
 from phenes.gp.model import Model
 from phenes.gp.region import make_region
 from phenes.gp.surrogate import Surrogate
