@@ -48,6 +48,21 @@ class Cloud:
         return np.diagonal(cov, axis1=1, axis2=2) if self.full else cov
 
     @functools.cached_property
+    def coordinates(self) -> tuple[Cloud, ...]:
+        """Each coordinate alone: d clouds in one dimension."""
+        columns = np.split(self.points, self.points.shape[1], axis=1)
+        if self.cov is None:
+            return tuple(Cloud(column) for column in columns)
+        if self.each:
+            variances = self.variances()
+            spread = np.split(variances, variances.shape[1], axis=1)
+            return tuple(
+                Cloud(column, v, each=True) for column, v in zip(columns, spread, strict=True)
+            )
+        variances = self.variances()[0]
+        return tuple(Cloud(column, v[None]) for column, v in zip(columns, variances, strict=True))
+
+    @functools.cached_property
     def features(self) -> FloatArray:
         """E phi(x): z_j, (z_j^2 - 1) / sqrt 2, z_i z_j; (n, p)."""
         z = (self.points - 0.5) / BOX_STD

@@ -45,9 +45,9 @@ def find_place(rows: Cloud, labels: FloatArray) -> Place | None:
     """
     n, dim = rows.points.shape
     rarer = float(min(labels.sum(), n - labels.sum()))
-    longest = tuning.LENGTH * math.sqrt(dim)
+    lengths = tuning.LENGTH * math.sqrt(dim) * np.ones(dim)
     places = [
-        Place(Kernel(matern(False), np.full(dim, longest * share, float)), eta)
+        Place(Kernel(matern(False), share * lengths), eta)
         for share in tuning.LABEL_LENGTHS
         for eta in tuning.LABEL_ETAS
     ]
@@ -57,7 +57,7 @@ def find_place(rows: Cloud, labels: FloatArray) -> Place | None:
         return None
     # the shortest of the lengths that predict as well: failures reach no further than they must
     return next(
-        each for each, score in zip(places, scores, strict=True) if score <= least + tuning.PLACED
+        each for each, score in zip(places, scores, strict=True) if score <= least + tuning.AS_GOOD
     )
 
 

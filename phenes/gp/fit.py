@@ -15,7 +15,7 @@ from scipy.optimize import minimize
 from phenes._validate import FloatArray
 from phenes.gp import tuning
 from phenes.gp.cloud import Cloud
-from phenes.gp.kernel import Kernel, Shape, matern, squared_exponential
+from phenes.gp.kernel import Kernel, Shape, matern, squared_exponential, with_main_effects
 from phenes.gp.likelihood import Likelihood, prior, unpack
 from phenes.gp.warp import Warp, warp_for
 
@@ -39,9 +39,10 @@ class Fitted(NamedTuple):
         return unpack(self.shape, self.parameters)[1]
 
 
-def shapes() -> tuple[Shape, ...]:
-    """The kernels that are chosen among."""
-    return (squared_exponential(True), matern(False))
+def shapes(dim: int) -> tuple[Shape, ...]:
+    """The kernels that are chosen among in d coordinates."""
+    plain = (squared_exponential(True), matern(False))
+    return plain if dim == 1 else (*plain, with_main_effects())
 
 
 def standardised(y: FloatArray) -> FloatArray:
@@ -65,22 +66,22 @@ def choose(rows: Cloud, y: FloatArray, known: Fitted | None, steps: int) -> Fitt
     """The best of all kernels, each from its prior mean, from short lengths and from `known`.
 
     Of many values the likelihood has one maximum for each kernel: one start is enough, `known` or
-    its lengths.
+    its lengths. Main effects have several.
     """
     dim = rows.points.shape[1]
     found: list[Fitted] = (
         [] if known is None else [refine(known.shape, known.parameters, rows, y, steps)]
     )
-    for shape in shapes():
+    for shape in shapes(dim):
         start = prior(shape, dim).mean
         short = start.copy()
         short[:dim] += math.log(tuning.SHORT)
         starts = [start, short]
-        if known is not None and y.size > tuning.SEVERAL_STARTS:
+        if known is not None and y.size > tuning.SEVERAL_STARTS and not shape.effects:
             start[:dim] = known.parameters[:dim]
             starts = [] if shape.name == known.shape.name else [start]
         found += [refine(shape, one, rows, y, steps) for one in starts]
-    return min(found, key=lambda each: each.cost)
+    return min(found, key=lambda each: each.cost + tuning.EFFECT_ODDS * each.shape.effects)
 
 
 def choose_scale(rows: Cloud, f: FloatArray, known: Fitted | None, steps: int) -> Fitted:

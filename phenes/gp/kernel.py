@@ -1,14 +1,18 @@
 """Covariances of f, and of f averaged over Gaussian inputs, in closed form.
 
-A kernel is a mixture of squared exponentials plus a quadratic part,
+A kernel has up to three parts,
 
-    k(x, x') = sum_g w_g exp(-r^2 / 2g) + phi(x)' R phi(x'),    r^2 = (x - x')' L^-1 (x - x').
+    k(x, x') = sum_g w_g exp(-r^2 / 2g)    r^2 = (x - x')' L^-1 (x - x')
+               + a/d sum_j exp(-(x_j - x'_j)^2 / 2 m_j^2)
+               + phi(x)' R phi(x').
 
-One node g = 1 is the squared exponential; nodes of a Gamma law are Matern 5/2. phi are the linear,
-quadratic and product terms of z, the coordinates in units of the box. If x ~ N(a, V) and
-x' ~ N(b, V') are independent, the expectation of k(x, x') has the same form, with gL + V + V' in
-the place of gL and the expected phi. That one formula serves rows that were measured (V = 0), rows
-that were not (V = what is not known of x), evaluations under way, and F(theta) = E f(x) (V = C).
+The first is local: one node g = 1 is the squared exponential; nodes of a Gamma law are Matern 5/2.
+The second are main effects: a function of each coordinate alone, which few values are enough for,
+since every value says something of each. phi are the linear, quadratic and product terms of z, the
+coordinates in units of the box. If x ~ N(a, V) and x' ~ N(b, V') are independent, the expectation
+of k(x, x') has the same form, with gL + V + V' in the place of gL, variances added to m_j^2, and
+the expected phi. That one formula serves rows that were measured (V = 0), rows that were not (V =
+what is not known of x), evaluations under way, and F(theta) = E f(x) (V = C).
 """
 
 # SciPy ships no stubs
@@ -34,18 +38,25 @@ from phenes.gp.whitening import Pairs, Whitening
 
 @dataclass(frozen=True)
 class Shape:
-    """Which kernel: nodes and weights of the mixture, and whether it has a quadratic part."""
+    """Which kernel: nodes and weights of the mixture, and which other parts it has."""
 
     name: str
     nodes: tuple[float, ...]
     weights: tuple[float, ...]
     quadratic: bool
+    effects: bool = False
 
 
 @functools.cache
 def squared_exponential(quadratic: bool) -> Shape:
     """One node: infinitely smooth."""
     return Shape("SE + quadratic" if quadratic else "SE", (1.0,), (1.0,), quadratic)
+
+
+@functools.cache
+def with_main_effects() -> Shape:
+    """A squared exponential, a quadratic part, and a function of each coordinate."""
+    return Shape("SE + quadratic + main effects", (1.0,), (1.0,), True, effects=True)
 
 
 @functools.cache
@@ -60,21 +71,33 @@ def matern(quadratic: bool) -> Shape:
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel with its parameters. lengths [d]; axes, products: amplitudes of the quadratic part.
+    """A kernel with its parameters.
 
-    The amplitude of the mixture is 1: the variance of f multiplies the whole.
+    lengths [d]; axes, products: amplitudes of the quadratic part; effect_lengths [d], effects: of
+    the main effects, all together. The amplitude of the local part is 1: the variance of f
+    multiplies the whole.
     """
 
     shape: Shape
     lengths: FloatArray
     axes: float = 0.0
     products: float = 0.0
+    effect_lengths: FloatArray | None = None
+    effects: float = 0.0
 
     def covariance(self, a: Cloud, b: Cloud) -> FloatArray:
         """E k(x, x') for independent x of a and x' of b, (m, n)."""
-        return self.stationary(a, b) + self.quadratic(a, b)
+        return self.local(a, b) + self.beyond(a, b)
+
+    def beyond(self, a: Cloud, b: Cloud) -> FloatArray:
+        """What is not local: main effects and the quadratic part, (m, n)."""
+        return self.main(a, b) + self.quadratic(a, b)
 
     def stationary(self, a: Cloud, b: Cloud) -> FloatArray:
+        """What does not depend on where x is: the local part and main effects, (m, n)."""
+        return self.local(a, b) + self.main(a, b)
+
+    def local(self, a: Cloud, b: Cloud) -> FloatArray:
         """The part of the mixture of squared exponentials, (m, n)."""
         if len(a.parts) == len(b.parts) == 1:
             return self._block(a.parts[0][1], b.parts[0][1])
@@ -83,6 +106,26 @@ class Kernel:
             for columns, other in b.parts:
                 value[np.ix_(rows, columns)] = self._block(one, other)
         return value
+
+    @functools.cached_property
+    def single(self) -> tuple[Kernel, ...]:
+        """A kernel in one dimension for each main effect; none without."""
+        if self.effect_lengths is None:
+            return ()
+        shape = squared_exponential(False)
+        return tuple(Kernel(shape, each[None]) for each in self.effect_lengths)
+
+    @property
+    def share(self) -> float:
+        """Amplitude of each main effect."""
+        return self.effects / self.lengths.size
+
+    def main(self, a: Cloud, b: Cloud) -> FloatArray:
+        """The main effects, (m, n)."""
+        value = np.zeros((len(a), len(b)))
+        for j, one in enumerate(self.single):
+            value += one.local(a.coordinates[j], b.coordinates[j])
+        return self.share * value
 
     def _block(self, a: Cloud, b: Cloud) -> FloatArray:
         value = np.zeros((len(a), len(b)))
@@ -117,6 +160,10 @@ class Kernel:
                     value = weight * np.exp(white.log_factor - 0.5 * square)
                 k[index] += value
                 slope[index] -= value[:, None] * solved
+        for j, one in enumerate(self.single):
+            value, rise = one.at(blurred.coordinates[j], rows.coordinates[j])
+            k += self.share * value
+            slope[:, j] += self.share * rise[:, 0]
         if self.shape.quadratic:
             weighed = rows.features * self.amplitudes
             k += weighed @ blurred.features[0]
@@ -146,6 +193,10 @@ class Kernel:
                     apart = value.T @ points - value.sum(axis=0)[:, None] * part.points
                     slope[index] -= white.solve(apart)
                 k[index] += value.sum(axis=0)
+        for j, one in enumerate(self.single):
+            value, rise = one.weighed(points[:, j : j + 1], w, rows.coordinates[j])
+            k += self.share * value
+            slope[:, j] += self.share * rise[:, 0]
         if self.shape.quadratic:
             weighed = rows.features * self.amplitudes
             k += weighed @ (w @ Cloud(points).features)
@@ -177,7 +228,7 @@ class Kernel:
 
     def own(self, a: Cloud) -> FloatArray:
         """E k(x, x) for x of a: the prior variance of f at one uncertain point, (n,)."""
-        value = np.ones(len(a))
+        value = np.full(len(a), 1 + self.effects)
         if self.shape.quadratic:
             axes, products = squared_features(a)
             value = value + self.axes * axes + self.products * products
@@ -188,10 +239,16 @@ class Kernel:
         return self.averaged_stationary(a.cov) + self.averaged_quadratic(a)
 
     def averaged_stationary(self, cov: FloatArray | None) -> float:
-        """The part of the mixture in `averaged`, which does not depend on where x is."""
+        """The stationary parts in `averaged`, which do not depend on where x is."""
         value, spread = 0.0, None if cov is None else 2 * cov
         for g, weight in zip(self.shape.nodes, self.shape.weights, strict=True):
             value += weight * math.exp(Whitening(g * self.lengths**2, spread).log_factor)
+        if self.single and cov is not None:
+            variances = cov if cov.ndim == 1 else np.diag(cov)
+            for one, v in zip(self.single, variances, strict=True):
+                value += self.share * one.averaged_stationary(v[None])
+        elif self.single:
+            value += self.effects
         return value
 
     def averaged_quadratic(self, a: Cloud) -> FloatArray:

@@ -40,25 +40,36 @@ class Prior:
 
 
 def prior(shape: Shape, dim: int) -> Prior:
-    """The prior of (log lengths, [log axes, log products,] log eta)."""
+    """The prior of the logarithms of the parameters, in the order of `unpack`."""
     length = math.log(tuning.LENGTH) + 0.5 * math.log(dim)
     rows = [(length, tuning.LENGTH_SD, *tuning.LENGTHS)] * dim
     if shape.quadratic:
         axes, products = math.log(tuning.AXES / dim), math.log(tuning.PRODUCTS / dim)
         rows.append((axes, tuning.AXES_SD, *tuning.AMPLITUDES))
         rows.append((products, tuning.PRODUCTS_SD, *tuning.AMPLITUDES))
+    if shape.effects:
+        rows += [(math.log(tuning.EFFECT_LENGTH), tuning.EFFECT_LENGTH_SD, *tuning.LENGTHS)] * dim
+        rows.append((math.log(tuning.EFFECTS), tuning.EFFECTS_SD, *tuning.AMPLITUDES))
     rows.append((math.log(tuning.ETA), tuning.ETA_SD, *tuning.ETAS))
     mean, std, low, high = np.array(rows).T
     return Prior(mean, std, np.log(low), np.log(high))
 
 
 def unpack(shape: Shape, parameters: FloatArray) -> tuple[Kernel, float]:
-    """The kernel and eta of a vector of logarithms."""
+    """The kernel and eta of a vector of logarithms.
+
+    Of lengths, axes, products, effect lengths, effects and eta, those that the shape has.
+    """
     values = np.exp(parameters)
-    if not shape.quadratic:
-        return Kernel(shape, values[:-1]), float(values[-1])
-    lengths, (axes, products, eta) = values[:-3], values[-3:]
-    return Kernel(shape, lengths, float(axes), float(products)), float(eta)
+    eta, values = float(values[-1]), values[:-1]
+    # what remains are lengths in each coordinate, and one amplitude for each part
+    dim = (values.size - 2 * shape.quadratic - shape.effects) // (1 + shape.effects)
+    lengths, rest = values[:dim], values[dim:]
+    axes, products = (float(rest[0]), float(rest[1])) if shape.quadratic else (0.0, 0.0)
+    if not shape.effects:
+        return Kernel(shape, lengths, axes, products), eta
+    effects = rest[2 * shape.quadratic :]
+    return Kernel(shape, lengths, axes, products, effects[:-1], float(effects[-1])), eta
 
 
 def matrix(kernel: Kernel, rows: Cloud, eta: float) -> FloatArray:
@@ -112,6 +123,8 @@ class Likelihood:
         parts = [_by_lengths(kernel, self.rows, m)]
         if self.shape.quadratic:
             parts.append(self._by_amplitudes(kernel, m))
+        if self.shape.effects:
+            parts.append(_by_effects(kernel, self.rows, m))
         parts.append(np.array([eta * float(np.trace(m))]))
         return np.concatenate(parts)
 
@@ -150,6 +163,18 @@ def _by_lengths(kernel: Kernel, rows: Cloud, m: FloatArray) -> FloatArray:
         for others, other in parts[k + 1 :]:
             total += 2 * _across(kernel, part, other, apart[np.ix_(index, others)])
     return total
+
+
+def _by_effects(kernel: Kernel, rows: Cloud, m: FloatArray) -> FloatArray:
+    """Sum of M * dK for the lengths of the main effects and their amplitude, (d + 1,)."""
+    found = np.empty(kernel.lengths.size + 1)
+    for j, one in enumerate(kernel.single):
+        found[j] = kernel.share * _by_lengths(one, rows.coordinates[j], m)[0]
+    apart = m.copy()
+    np.fill_diagonal(apart, 0.0)
+    between = float(np.sum(apart * kernel.main(rows, rows)))
+    found[-1] = between + kernel.effects * float(np.trace(m))
+    return found
 
 
 def _inside(kernel: Kernel, rows: Cloud, m: FloatArray) -> FloatArray:

@@ -139,11 +139,11 @@ class Posterior:
         """
         sure = self if believed is None else believed
         cloud = self._realised(theta)
-        near = self.kernel.stationary(cloud, sure.rows)
-        own = np.ascontiguousarray(near[:, : len(self.rows)])
-        mean = self.predicted(own + self.kernel.quadratic(cloud, self.rows))
-        sd = sure._error(cloud, near + self.kernel.quadratic(cloud, sure.rows))
-        return mean, sd, self._doubt(own)
+        near, beyond = self.kernel.local(cloud, sure.rows), self.kernel.beyond(cloud, sure.rows)
+        n = len(self.rows)
+        own = np.ascontiguousarray(near[:, :n])
+        mean = self.predicted(own + beyond[:, :n])
+        return mean, sure._error(cloud, near + beyond), self._doubt(own)
 
     def predicted(self, k: FloatArray) -> FloatArray:
         """What is expected where the covariance with the rows is k, (n,) or (m, n)."""
@@ -258,8 +258,8 @@ class Posterior:
 
     def doubt_of(self, cloud: Cloud) -> FloatArray:
         """The same of the average of f over each row of a cloud, (m,)."""
-        return self._doubt(self.kernel.stationary(cloud, self.rows))
+        return self._doubt(self.kernel.local(cloud, self.rows))
 
     def _doubt(self, k: FloatArray) -> FloatArray:
-        """`doubt` where the stationary covariance with the rows is k (m, n), (m,)."""
+        """`doubt` where the local covariance with the rows is k (m, n), (m,)."""
         return np.sqrt(np.maximum((1 + k @ self._misfits) / (1 + k.sum(axis=1)), 1.0))

@@ -76,6 +76,17 @@ class Region:
         share = np.clip(low + (high - low) * unit, tuning.TINY, 1 - tuning.ROUNDING)
         return np.clip(centre + std * ndtri(share), self.least, self.most)
 
+    def near(self, u: FloatArray, share: float) -> Region:
+        """The part of the region around u, with this share of its sides; all of each choice."""
+        if share == 1:
+            return self
+        reach = 0.5 * share * (self.high - self.low)
+        low, high = np.maximum(self.low, u - reach), np.minimum(self.high, u + reach)
+        if self.lattice is not None:
+            fixed = self.lattice.fixed
+            low, high = np.where(fixed, self.low, low), np.where(fixed, self.high, high)
+        return replace(self, low=low, high=high)
+
     def wider(self, factor: float) -> Region:
         """The region with the same centre and so many times as wide, where the bounds allow."""
         if factor == 1:

@@ -136,6 +136,7 @@ class BayesianSearch:
         self._events: dict[str, int] = {}
         self._shape = ""
         self._surrogate: tuple[Fitted, Surrogate] | None = None
+        self._retreat = 0.0  # halvings of the box in which improvements are sought
         self._wanted = wanted
         self._limits: Limits | None = None
 
@@ -300,20 +301,33 @@ class BayesianSearch:
         model, answer = self._model, self._best()
         pending = self._region.to_u(self._pending)
         belief = model.belief.believing(pending, model.unknown)
+        share = 0.5**self._retreat
+        region = self._region.near(answer, share)
+        std = share * np.minimum(np.sqrt(model.lengths**2 + model.noise_variances), 1.0)
         if self._limits is not None and self._limits.ready:
-            std = np.minimum(np.sqrt(model.lengths**2 + model.noise_variances), 1.0)
 
             def around(centre: FloatArray, share: float) -> FloatArray:
                 n = tuning.LIMIT_CANDIDATES
                 number = (n if share == 1 else 0, n)
-                return self._untold(candidates(self._region, centre, share * std, rng, number))
+                return self._untold(candidates(region, centre, share * std, rng, number))
 
             return most_promising_within(belief, self._limits, answer, pending, around)
         # what is under way is believed: the next point must promise more than that, too
         best = float(belief.at(np.concatenate([answer[None], pending]))[0].min())
-        std = np.sqrt(model.lengths**2 + model.noise_variances)
-        points = self._untold(candidates(self._region, answer, np.minimum(std, 1.0), rng))
-        return most_promising(belief, best, points, self._region)
+        points = self._untold(candidates(region, answer, std, rng))
+        return most_promising(belief, best, points, region)
+
+    def _follow_retreat(self, worked: BoolArray) -> None:
+        """Look nearer to the answer after each failure, further away again after each value (n,).
+
+        Where f falls towards a border, in many coordinates there is always a place beyond it that
+        no failure is near, and that promises more than all that is known.
+        """
+        if self._lacking > 0:
+            return
+        for one in worked:
+            step = -1.0 if one else tuning.RETREAT
+            self._retreat = min(max(self._retreat + step, 0.0), tuning.MOST_RETREAT)
 
     def _untold(self, points: FloatArray) -> FloatArray:
         """Those u (m, d) that have more to say; all, if none has.
@@ -385,6 +399,7 @@ class BayesianSearch:
         known = np.all(np.isfinite(x), axis=1)
         to_u = self._region.to_u
         self._model.add(to_u(theta[known]), to_u(x[known]), f[known], seen[known])
+        self._follow_retreat(np.isfinite(f[known]))
         if c is not None and self._wanted is not None:
             if self._limits is None:
                 model, names = self._model, self._wanted.names or ("",) * c.shape[1]

@@ -42,8 +42,6 @@ PROBES, PROBES_WITHOUT_NOISE = 1, 2
 FARTHEST = 1e-3 / float(np.finfo(np.float64).eps)
 # theta, x, f and constraints of rows that were told
 Part: TypeAlias = tuple[FloatArray, FloatArray, FloatArray, FloatArray | None]
-# generations without any finite value after which an experiment is taken to be broken
-PATIENCE = 20
 
 
 class Plan(NamedTuple):
@@ -101,7 +99,6 @@ class AskTell:
         self.asked = 0
         self.failed = 0
         self._untold: list[Part] = []  # rows since the last update
-        self._barren = 0  # evaluations since the last finite value
 
     def ask(self, rows: int, pending: int) -> FloatArray:
         """At most so many theta. pending: rows under way."""
@@ -155,7 +152,9 @@ class AskTell:
         self.failed += int(np.sum(~finite))
         # failures of a restart do not count: it ends by itself and says nothing of the best descent
         counted = 0 if self.search.challenging else minimised.size
-        self._barren = 0 if finite.any() else self._barren + counted
+        progress = self._progress
+        progress.worked |= bool(finite.any())
+        progress.barren = 0 if finite.any() else progress.barren + counted
         clipped = np.where(finite, np.clip(minimised, -HUGE, HUGE), np.nan)
         self._untold.append((theta, x, clipped, c))
         phase = VERIFYING if self.trust.verification is not None else self.search.phase
@@ -228,8 +227,6 @@ class AskTell:
         reasons: dict[str, Any] = {}
         if self._progress.nfev >= self._progress.budget:
             reasons["budget"] = self._progress.nfev
-        if self._barren >= PATIENCE * max(self.search.popsize, 1):
-            reasons["failing"] = f"no finite value in the last {self._barren} evaluations"
         if self.trust.seen.lowest <= -HUGE or self._distance() > FARTHEST:
             reasons["unbounded"] = f"E f has no {optimum} here"
         return reasons | self.ending.reasons()

@@ -1,4 +1,7 @@
-"""When a search ends and its verification begins: at the budget, converged, or at the target."""
+"""When a search ends and its verification begins: at the budget, converged, lost, or at the target.
+
+A search is lost where f fails for long. What it had found before is verified all the same.
+"""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -12,17 +15,24 @@ from phenes.optimizer.engines import Search
 
 # the target is not tested again before so many times the evaluations of the last try
 NEXT_TARGET = 1.3
+PATIENCE = 20  # populations without any value after which a search is taken to be lost
 CONFIDENCE = 2.0  # standard errors by which the target must be passed
 
 
 @dataclass
 class Progress:
-    """How far a run is. batches: how often values were told."""
+    """How far a run is.
+
+    batches: how often values were told. barren: evaluations since the last finite value, of the
+    search. worked: whether there ever was one.
+    """
 
     budget: int
     nfev: int = 0
     generation: int = 0
     batches: int = 0
+    barren: int = 0
+    worked: bool = False
 
 
 class Wishes(NamedTuple):
@@ -46,11 +56,15 @@ class Wishes(NamedTuple):
 
 
 class Ending:
-    """reason: why the verification began, "budget", "converged" or "target"; empty before."""
+    """reason: why the verification began, "budget", "converged", "failing" or "target"; else empty.
+
+    barren: evaluations without a value by which the search was found to be lost.
+    """
 
     def __init__(self, search: Search, trust: Trust, progress: Progress, wishes: Wishes):
         self.search, self.trust, self.progress, self.wishes = search, trust, progress, wishes
         self.reason = ""
+        self.barren = 0
         self._next_target = 0
 
     @property
@@ -87,12 +101,26 @@ class Ending:
         """Target and convergence, once they are verified, or if nothing is verified."""
         verification = self.trust.verification
         found: dict[str, Any] = {}
+        if self._lost and not (self.reserve and self.progress.worked):
+            self.barren = self.progress.barren
+            found["failing"] = self._said
         if (verification is not None and verification.done) or not self.reserve:
+            if self.reason == "failing":
+                found["failing"] = self._said
             if self.reason == "target" and self._target_holds():
                 found["target"] = self.wishes.target
             if self.progress.generation and self.search.converged:
                 found["converged"] = self.search.converged
         return found
+
+    @property
+    def _lost(self) -> bool:
+        """Whether nothing but failures has come for long."""
+        return self.progress.barren >= PATIENCE * max(self.search.popsize, 1)
+
+    @property
+    def _said(self) -> str:
+        return f"no finite value in the last {self.barren} evaluations"
 
     def _review(self, pending: int) -> None:
         """Give the verification up if the budget was raised, or if it did not hold."""
@@ -109,6 +137,9 @@ class Ending:
     def _why(self, used: int) -> str:
         if used >= self.progress.budget - self.reserve:
             return "budget"
+        if self._lost and self.progress.worked:
+            self.barren = self.progress.barren
+            return "failing"
         if self.progress.generation and self.search.converged:
             return "converged"
         again = self.progress.nfev >= self._next_target

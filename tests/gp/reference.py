@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 
 from phenes.gp.cloud import Cloud
-from phenes.gp.kernel import Kernel, matern, squared_exponential
+from phenes.gp.kernel import Kernel, matern, squared_exponential, with_main_effects
 
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(24)
 WEIGHTS = WEIGHTS / WEIGHTS.sum()
@@ -14,6 +14,7 @@ KERNELS = (
     Kernel(squared_exponential(False), np.array([0.5, 0.8])),
     Kernel(squared_exponential(True), np.array([0.4, 0.9]), 0.3, 0.2),
     Kernel(matern(True), np.array([0.9, 0.6]), 0.4, 0.7),
+    Kernel(with_main_effects(), np.array([0.5, 0.9]), 0.3, 0.2, np.array([0.2, 0.4]), 0.7),
 )
 FULL = np.array([[0.02, 0.012], [0.012, 0.03]])
 DIAGONAL = np.array([0.02, 0.005])
@@ -62,6 +63,9 @@ def plain(kernel, x, y):
         w * np.exp(-r2 / (2 * g))
         for g, w in zip(kernel.shape.nodes, kernel.shape.weights, strict=True)
     )
+    if kernel.shape.effects:
+        apart = (x[:, None] - y[None]) / kernel.effect_lengths
+        value = value + kernel.effects / 2 * np.sum(np.exp(-(apart**2) / 2), axis=2)
     if not kernel.shape.quadratic:
         return value
 

@@ -85,13 +85,13 @@ def test_the_candidates_of_an_ask_are_compared_with_the_rows_once(monkeypatch):
     """Mean, standard deviation and doubt need the same covariances, which are most of the work."""
     _, belief = under_way(KERNELS[0])
     sizes = []
-    stationary = Kernel.stationary
+    local = Kernel.local
 
     def counted(self, a, b):
         sizes.append(len(a))
-        return stationary(self, a, b)
+        return local(self, a, b)
 
-    monkeypatch.setattr(Kernel, "stationary", counted)
+    monkeypatch.setattr(Kernel, "local", counted)
     points = np.random.default_rng(0).random((50, 2))
     width = np.ones(2)
     region = make_region(width / 2, width / 8, np.zeros(2), width)

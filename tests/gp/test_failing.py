@@ -35,13 +35,13 @@ def test_a_known_mean_is_that_of_dense_algebra():
     level = labels.mean()
     expected = level + cross @ np.linalg.solve(k, labels - level)
     found = Place(kernel, eta).posterior(Cloud(x), labels, None)
-    np.testing.assert_allclose(found.at(at)[0], expected, rtol=1e-9)
+    np.testing.assert_allclose(found.at(at)[0], expected, rtol=1e-7)  # jitter is 1e-10
     without = [np.delete(np.arange(12), i) for i in range(12)]
     left_out = [
         level + k[i, rest] @ np.linalg.solve(k[np.ix_(rest, rest)], labels[rest] - level)
         for i, rest in enumerate(without)
     ]
-    np.testing.assert_allclose(labels - found.leave_one_out()[0], left_out, rtol=1e-9)
+    np.testing.assert_allclose(labels - found.leave_one_out()[0], left_out, rtol=1e-7)
 
 
 @pytest.mark.parametrize("share", [0.15, 0.5, 0.85])
@@ -60,7 +60,8 @@ def test_a_wall_is_foretold(dim):
     scores = []
     for seed in range(5):
         rng = np.random.default_rng(seed)
-        normal = rng.standard_normal(dim) / np.sqrt(dim)
+        normal = rng.standard_normal(dim)
+        normal /= np.linalg.norm(normal)
         fails = lambda x, n=normal: x @ n > 0.2  # noqa: E731
         x, fresh = rng.uniform(-1, 1, (60, dim)), rng.uniform(-1, 1, (400, dim))
         labels, truth = labels_of(fails, x), labels_of(fails, fresh)
@@ -98,6 +99,7 @@ def test_what_fails_is_learnt_while_no_value_comes():
 @pytest.mark.parametrize(
     "seed", [0, *(pytest.param(k, marks=pytest.mark.tier("runs")) for k in range(1, 5))]
 )
+@pytest.mark.few
 @pytest.mark.parametrize("radius", [0.9, 0.6])
 def test_a_start_in_a_small_ball_that_works(radius, seed):
     """In ten coordinates nearly all of the first box fails, and f falls towards the border."""

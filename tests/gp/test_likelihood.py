@@ -5,11 +5,11 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 from phenes.gp.cloud import Cloud
-from phenes.gp.kernel import matern, squared_exponential
+from phenes.gp.kernel import matern, squared_exponential, with_main_effects
 from phenes.gp.likelihood import Likelihood, matrix, unpack
 from tests.gp.reference import CLOUDS, VALUES
 
-SHAPES = (squared_exponential(False), squared_exponential(True), matern(True))
+SHAPES = (squared_exponential(False), squared_exponential(True), matern(True), with_main_effects())
 
 
 def somewhere(cost):

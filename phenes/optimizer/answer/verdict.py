@@ -157,7 +157,7 @@ def _doubts(facts: Facts) -> list[str]:
             f" {facts.sign * seen.lowest:.3g}: bounds of theta would help"
         ]
     if "failing" in facts.reasons:
-        return ["the search is lost where f fails: start elsewhere or with a smaller sigma0"]
+        return ["the search was lost where f fails: a smaller sigma0, or bounds, would help"]
     if not facts.verifies and int(LARGEST_SHARE * facts.budget):
         return ["the claim was not verified (verify=0)"]
     if not facts.verifies:
