@@ -35,6 +35,11 @@ class Cloud:
     def __len__(self) -> int:
         return len(self.points)
 
+    def some(self, index: IntArray) -> Cloud:
+        """Some of the points."""
+        cov = self.cov[index] if self.each and self.cov is not None else self.cov
+        return Cloud(self.points[index], cov, self.each)
+
     @property
     def full(self) -> bool:
         """Whether covariances are matrices."""

@@ -66,22 +66,31 @@ def choose(rows: Cloud, y: FloatArray, known: Fitted | None, steps: int) -> Fitt
     """The best of all kernels, each from its prior mean, from short lengths and from `known`.
 
     Of many values the likelihood has one maximum for each kernel: one start is enough, `known` or
-    its lengths. Main effects have several.
+    its lengths. Main effects have several. Where there are more rows than a choice needs, some of
+    them choose, and the parameters follow all.
     """
+    if y.size > tuning.CHOICE_ROWS:
+        some = np.linspace(0, y.size - 1, tuning.CHOICE_ROWS).round().astype(int)
+        best = choose(rows.some(some), y[some], known, steps)
+        return refine(best.shape, best.parameters, rows, y, tuning.FOLLOW_STEPS)
     dim = rows.points.shape[1]
-    found: list[Fitted] = (
-        [] if known is None else [refine(known.shape, known.parameters, rows, y, steps)]
-    )
+    starts = [] if known is None else [(known.shape, known.parameters)]
     for shape in shapes(dim):
         start = prior(shape, dim).mean
+        if known is not None and y.size > tuning.SEVERAL_STARTS:
+            start[:dim] = known.parameters[:dim]
+            if shape.name != known.shape.name or shape.effects:
+                starts.append((shape, start))
+            continue
         short = start.copy()
         short[:dim] += math.log(tuning.SHORT)
-        starts = [start, short]
-        if known is not None and y.size > tuning.SEVERAL_STARTS and not shape.effects:
-            start[:dim] = known.parameters[:dim]
-            starts = [] if shape.name == known.shape.name else [start]
-        found += [refine(shape, one, rows, y, steps) for one in starts]
-    return min(found, key=lambda each: each.cost + tuning.EFFECT_ODDS * each.shape.effects)
+        starts += [(shape, start), (shape, short)]
+    return min((refine(shape, start, rows, y, steps) for shape, start in starts), key=_odds)
+
+
+def _odds(found: Fitted) -> float:
+    """What a kernel costs, with the prior odds of its shape."""
+    return found.cost + tuning.EFFECT_ODDS * found.shape.effects
 
 
 def choose_scale(rows: Cloud, f: FloatArray, known: Fitted | None, steps: int) -> Fitted:

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import cho_solve, get_lapack_funcs
+from scipy.spatial.distance import squareform
 
 from phenes._validate import FloatArray
 from phenes.gp import tuning
@@ -72,11 +73,40 @@ def unpack(shape: Shape, parameters: FloatArray) -> tuple[Kernel, float]:
     return Kernel(shape, lengths, axes, products, effects[:-1], float(effects[-1])), eta
 
 
-def matrix(kernel: Kernel, rows: Cloud, eta: float) -> FloatArray:
-    """Covariance of the values of the rows, relative to s2, (n, n)."""
-    k = kernel.covariance(rows, rows)
+def matrix(kernel: Kernel, rows: Cloud, eta: float, main: FloatArray | None = None) -> FloatArray:
+    """Covariance of the values of the rows, relative to s2, (n, n). main: the main effects."""
+    k = kernel.local(rows, rows) + kernel.quadratic(rows, rows)
+    k += kernel.main(rows, rows) if main is None else main
     np.fill_diagonal(k, kernel.own(rows) + eta)
     return k
+
+
+class MainEffects:
+    """Main effects of rows: all coordinates together, and once for each pair of rows.
+
+    The order of pairs is SciPy's, that of `squareform`.
+    """
+
+    def __init__(self, rows: Cloud):
+        n, dim = rows.points.shape
+        i, j = np.triu_indices(n, 1)
+        self._squares = np.ascontiguousarray((rows.points[i] - rows.points[j]).T ** 2)
+        self._spread: FloatArray | None = None
+        if rows.cov is not None:
+            variances = np.broadcast_to(rows.variances(), (n, dim))
+            self._spread = np.ascontiguousarray((variances[i] + variances[j]).T)
+
+    def each(self, lengths: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The effect of each coordinate for each pair, and its derivative by the log length."""
+        scale = (lengths**2)[:, None]
+        if self._spread is None:
+            bent = self._squares / scale
+            value = np.exp(-0.5 * bent)
+            return value, value * bent
+        total = scale + self._spread
+        bent = self._squares / total
+        value = np.exp(-0.5 * bent) * np.sqrt(scale / total)
+        return value, value * (1 + scale * (bent - 1) / total)
 
 
 class Likelihood:
@@ -96,12 +126,14 @@ class Likelihood:
         self.shape, self.rows, self.y = shape, rows, y
         self.prior = prior(shape, rows.points.shape[1])
         self._features = rows.features if shape.quadratic else None
+        self._effects = MainEffects(rows) if shape.effects else None
 
     def __call__(self, parameters: FloatArray) -> tuple[float, FloatArray]:
         """The cost and its gradient; a kernel that cannot be factored costs infinity."""
         kernel, eta = unpack(self.shape, parameters)
         n = self.y.size
-        k = matrix(kernel, self.rows, eta)
+        main, by_length = self._main(kernel)
+        k = matrix(kernel, self.rows, eta, main)
         try:
             factor = safe_cholesky(k)
         except np.linalg.LinAlgError:
@@ -115,18 +147,26 @@ class Likelihood:
         inverse = POTRI(factor, lower=1)[0]
         inverse = np.tril(inverse) + np.tril(inverse, -1).T
         m = 0.5 * (inverse - (n + 1) / q * np.outer(a, a))
-        gradient = self._gradient(kernel, eta, m) + off / self.prior.std
-        return cost + 0.5 * float(off @ off), gradient
-
-    def _gradient(self, kernel: Kernel, eta: float, m: FloatArray) -> FloatArray:
-        """Sum of M * dK for every parameter."""
         parts = [_by_lengths(kernel, self.rows, m)]
         if self.shape.quadratic:
             parts.append(self._by_amplitudes(kernel, m))
-        if self.shape.effects:
-            parts.append(_by_effects(kernel, self.rows, m))
+        if main is not None:
+            parts.append(kernel.share * by_length @ (2 * squareform(m, checks=False)))
+            own = kernel.effects * float(np.trace(m))
+            parts.append(np.array([own + float(np.sum(m * main))]))
         parts.append(np.array([eta * float(np.trace(m))]))
-        return np.concatenate(parts)
+        gradient = np.concatenate(parts) + off / self.prior.std
+        return cost + 0.5 * float(off @ off), gradient
+
+    def _main(self, kernel: Kernel) -> tuple[FloatArray | None, FloatArray]:
+        """Main effects (n, n), zero on the diagonal, and their derivatives by the log lengths.
+
+        The latter for each pair of rows, (d, n (n - 1) / 2).
+        """
+        if self._effects is None or kernel.effect_lengths is None:
+            return None, np.empty((0, 0))
+        value, by_length = self._effects.each(kernel.effect_lengths)
+        return squareform(kernel.share * value.sum(axis=0)), by_length
 
     def _by_amplitudes(self, kernel: Kernel, m: FloatArray) -> FloatArray:
         """Sum of M * dK for log axes and log products."""
@@ -163,18 +203,6 @@ def _by_lengths(kernel: Kernel, rows: Cloud, m: FloatArray) -> FloatArray:
         for others, other in parts[k + 1 :]:
             total += 2 * _across(kernel, part, other, apart[np.ix_(index, others)])
     return total
-
-
-def _by_effects(kernel: Kernel, rows: Cloud, m: FloatArray) -> FloatArray:
-    """Sum of M * dK for the lengths of the main effects and their amplitude, (d + 1,)."""
-    found = np.empty(kernel.lengths.size + 1)
-    for j, one in enumerate(kernel.single):
-        found[j] = kernel.share * _by_lengths(one, rows.coordinates[j], m)[0]
-    apart = m.copy()
-    np.fill_diagonal(apart, 0.0)
-    between = float(np.sum(apart * kernel.main(rows, rows)))
-    found[-1] = between + kernel.effects * float(np.trace(m))
-    return found
 
 
 def _inside(kernel: Kernel, rows: Cloud, m: FloatArray) -> FloatArray:

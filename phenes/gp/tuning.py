@@ -43,6 +43,8 @@ AMPLITUDES = (1e-6, 1e6)
 
 # Steps of L-BFGS where kernels are chosen, and where the last one is followed. [guard]
 CHOICE_STEPS, FOLLOW_STEPS = 40, 15
+# Rows by which kernels are chosen; of more, so many that came all along. [guard]
+CHOICE_ROWS = 120
 # Kernels are chosen anew when there are so many times as many rows. [guard]
 CHOICE_GROWTH = 1.3
 # Parameters follow after one row more, and after one in so many rows. [guard]
