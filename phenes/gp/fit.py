@@ -77,9 +77,9 @@ def choose(rows: Cloud, y: FloatArray, known: Fitted | None, steps: int) -> Fitt
     starts = [] if known is None else [(known.shape, known.parameters)]
     for shape in shapes(dim):
         start = prior(shape, dim).mean
-        if known is not None and y.size > tuning.SEVERAL_STARTS:
+        if known is not None and y.size > tuning.SEVERAL_STARTS and not shape.effects:
             start[:dim] = known.parameters[:dim]
-            if shape.name != known.shape.name or shape.effects:
+            if shape.name != known.shape.name:
                 starts.append((shape, start))
             continue
         short = start.copy()

@@ -8,6 +8,8 @@ from phenes.gp.cloud import Cloud
 from phenes.gp.failing import Place, find_place
 from phenes.gp.kernel import Kernel, matern
 from phenes.gp.model import Model
+from phenes.gp.region import make_region
+from phenes.gp.search import BayesianSearch
 
 
 def labels_of(fails, x):
@@ -113,3 +115,39 @@ def test_a_start_in_a_small_ball_that_works(radius, seed):
     failing = np.mean(np.linalg.norm(realised, axis=1) >= radius)
     priced = 2 - realised.sum(axis=1).mean() / np.sqrt(10) * (1 - failing) + 0.5 * failing
     assert priced < 2.05  # the start has 2; a failure counts as half of the ball's range more
+
+
+def search_of(f, n):
+    """A search of f in two coordinates from zero, after n evaluations without noise."""
+    search = BayesianSearch(np.zeros(2), np.full(2, 0.5), np.zeros(2), seed=0)
+    while search.evaluations < n:
+        theta = search.ask(1)
+        search.tell(theta, theta, np.array([f(each) for each in theta]))
+    return search
+
+
+def test_after_failures_improvements_are_sought_nearer_and_after_values_further_away():
+    """Beyond the design: half of a halving for a failure, one back for a value."""
+    search = search_of(lambda x: float(x @ x + x[0]), 8)
+    region, far, step = search._region, [], []
+    for worked in (True, False, False, False, False, False, True, True):
+        u = search._region.to_u(search.ask(1))
+        far.append(np.abs(u - search._best()).max() / np.max(region.high - region.low))
+        step.append(search._retreat)
+        value = 1.0 if worked else np.nan
+        search.tell(search._region.to_theta(u), search._region.to_theta(u), np.array([value]))
+    assert step == [0.0, 0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 1.5]
+    assert all(d <= 0.5 * 0.5**r + 1e-9 for d, r in zip(far, step, strict=True) if r)
+
+
+def test_a_part_of_a_region_has_its_share_of_the_sides_and_all_choices():
+    region = make_region(np.zeros(2), np.full(2, 0.25), np.full(2, -np.inf), np.full(2, np.inf))
+    near = region.near(np.array([0.5, 0.9]), 0.5)
+    np.testing.assert_allclose(near.low, [0.25, 0.65])
+    np.testing.assert_allclose(near.high, [0.75, 1.0])
+    space = phenes.Space(a=phenes.Real(0, 1), b=phenes.Choice("x", "y", "z"))
+    lattice = space.lattice
+    low, high = np.zeros(space.dim), np.ones(space.dim)
+    mixed = make_region(low + 0.5, low + 0.25, low, high, lattice).near(low + 0.5, 0.1)
+    assert mixed.high[0] - mixed.low[0] == pytest.approx(0.1)
+    np.testing.assert_array_equal(mixed.high[1:] - mixed.low[1:], 1.0)

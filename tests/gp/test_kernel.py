@@ -101,3 +101,20 @@ def test_cholesky_of_a_singular_matrix_gets_the_least_jitter():
     assert factor @ factor.T == pytest.approx(k, abs=1e-6)
     with pytest.raises(np.linalg.LinAlgError, match="not positive definite"):
         safe_cholesky(np.diag([1.0, -1.0]))
+
+
+@pytest.mark.parametrize("cloud", CLOUDS, ids=name)
+def test_each_coordinate_of_a_cloud_has_its_own_variance(cloud):
+    for j, one in enumerate(cloud.coordinates):
+        np.testing.assert_array_equal(one.points[:, 0], cloud.points[:, j])
+        variances = np.broadcast_to(cloud.variances(), cloud.points.shape)[:, j]
+        np.testing.assert_array_equal(np.broadcast_to(one.variances(), (9, 1))[:, 0], variances)
+
+
+@pytest.mark.parametrize("cloud", CLOUDS, ids=name)
+def test_some_points_of_a_cloud_keep_their_covariances(cloud):
+    index = np.array([1, 4, 8])
+    some, kernel = cloud.some(index), KERNELS[-1]
+    found, whole = kernel.covariance(some, some), kernel.covariance(cloud, cloud)
+    np.testing.assert_allclose(found, whole[np.ix_(index, index)], rtol=1e-12)
+    np.testing.assert_array_equal(kernel.own(some), kernel.own(cloud)[index])

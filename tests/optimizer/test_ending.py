@@ -86,3 +86,38 @@ def test_the_budget_is_validated_when_it_is_changed():
     assert opt.budget == 100
     with pytest.raises(ValueError, match="budget must be a whole number of at least 1, got nan"):
         opt.budget = np.nan
+
+
+@pytest.mark.parametrize("engine", ["gp", "adaptive"])
+def test_what_was_found_before_a_search_is_lost_is_verified(engine):
+    """Values come for 40 evaluations, then failures only, until the answer is to be verified."""
+    rng = np.random.default_rng(0)
+    opt = phenes.Optimizer(np.full(2, 0.6), 0.3, noise=0.02, budget=1000, seed=0, engine=engine)
+    while not opt.stop():
+        theta = opt.ask()
+        x = theta + 0.02 * rng.standard_normal(theta.shape)
+        works = opt.nfev < 40 or opt._state.ending.reason == "failing"
+        opt.tell(theta, np.sum(x**2, axis=1) if works else np.full(len(x), np.nan), realised=x)
+    assert set(opt.stop()) == {"failing"}
+    result = opt.result
+    assert opt.nfev < 600
+    assert result.verified >= 8
+    assert result.fun == pytest.approx(np.sum(result.x**2) + 2 * 0.02**2, abs=2 * result.fun_se)
+    assert not result.success
+    assert "no finite value in the last" in result.message
+
+
+def test_without_verification_a_lost_search_ends_at_once():
+    rng = np.random.default_rng(0)
+    opt = phenes.Optimizer(np.full(2, 0.6), 0.3, noise=0.02, budget=1000, seed=0, verify=0)
+    while not opt.stop():
+        theta = opt.ask()
+        works = opt.nfev < 40
+        x = theta + 0.02 * rng.standard_normal(theta.shape)
+        opt.tell(theta, np.sum(x**2, axis=1) if works else np.full(len(x), np.nan), realised=x)
+    assert set(opt.stop()) == {"failing"}
+    assert result_is_not_verified(opt.result)
+
+
+def result_is_not_verified(result):
+    return not result.success and "lost where f fails" in result.message
