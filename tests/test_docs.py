@@ -54,14 +54,23 @@ def page_of(path):
 
 
 @pytest.mark.parametrize("page", [page_of(path) for path in blocks.pages()])
-def test_code_of_a_page(page, as_users_have_it, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_code_of_a_page(page, as_users_have_it):
     printed = {block.line: text for block, text in blocks.outputs(page)}
     wrong = {
         f"{page.name}:{line}": blocks.differences(shown, printed[line])
         for line, shown in blocks.promised(page).items()
     }
     assert not any(wrong.values()), {place: what for place, what in wrong.items() if what}
+
+
+def test_what_a_page_writes_does_not_stay(tmp_path, monkeypatch):
+    page = tmp_path / "page.md"
+    page.write_text('```python\nopen("left", "w").close()\nprint(2)\n```\n```output\n1\n```\n')
+    monkeypatch.chdir(tmp_path)
+    blocks.namespace(Path(page.name), 1)
+    blocks.rewrite(Path(page.name))  # a relative path, as on the command line
+    assert page.read_text().endswith("```output\n2\n```\n")
+    assert list(tmp_path.iterdir()) == [page]
 
 
 def test_outputs_are_compared_by_words_and_numbers():

@@ -2,12 +2,16 @@
 must be what the block before it prints.
 
 python docs/tools/blocks.py PAGE...    # run, and write the output blocks anew
+
+The code runs in a temporary folder, so that the files that a page writes stay nowhere.
 """
 
 import contextlib
 import io
 import re
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,12 +36,20 @@ def blocks(text: str) -> list[Block]:
     return [Block(m[1], m[2], text.count("\n", 0, m.start()) + 2) for m in FENCE.finditer(text)]
 
 
+@contextlib.contextmanager
+def elsewhere() -> Iterator[None]:
+    """The current folder is a temporary one, which is removed at the end."""
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        yield
+
+
 def outputs(path: Path) -> list[tuple[Block, str]]:
     """What each python block of a page prints. Errors name the page and the line."""
     space: dict[str, Any] = {"__name__": "__main__"}
     out = []
-    for block in blocks(path.read_text()):
-        if block.language == "python":
+    page = blocks(path.read_text())
+    with elsewhere():
+        for block in [block for block in page if block.language == "python"]:
             printed = io.StringIO()
             # as many empty lines before as in the page: tracebacks then point there
             code = compile("\n" * (block.line - 1) + block.code, str(path), "exec")
@@ -52,10 +64,9 @@ def namespace(path: Path, count: int) -> dict[str, Any]:
     computes.
     """
     space: dict[str, Any] = {"__name__": "__main__"}
-    for block in [block for block in blocks(path.read_text()) if block.language == "python"][
-        :count
-    ]:
-        with contextlib.redirect_stdout(io.StringIO()):
+    python = [block for block in blocks(path.read_text()) if block.language == "python"]
+    with elsewhere(), contextlib.redirect_stdout(io.StringIO()):
+        for block in python[:count]:
             exec(compile(block.code, str(path), "exec"), space)
     return space
 

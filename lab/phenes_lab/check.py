@@ -56,12 +56,20 @@ def _row(home: Path) -> Row:
     if not sessions:
         return _by_commit(home, kilobytes)
     now = provenance.digests(provenance.CODE[home.name])
-    then = [json.loads(made["code"]) for made in sessions]
-    changed = [path for path, digest in now.items() if any(c.get(path) != digest for c in then)]
+    changed = [
+        path for path, digest in now.items() if any(_other(made, path, digest) for made in sessions)
+    ]
     commits = dict.fromkeys(made["commit"] for made in sessions)
     commands = dict.fromkeys(made["command"] for made in sessions)
     with_what = ", ".join(commits), "; ".join(commands)
     return Row(home.name, OLDER if changed else NOW, *with_what, kilobytes, tuple(changed), True)
+
+
+def _other(made: dict[str, str], path: str, digest: str) -> bool:
+    """Whether a session was made with other code of a room, of which results use something."""
+    return json.loads(made["code"]).get(path) != digest and not provenance.only_unused(
+        path, made["commit"]
+    )
 
 
 def _sessions(path: Path) -> list[dict[str, str]]:

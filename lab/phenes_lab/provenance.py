@@ -126,6 +126,9 @@ CODE: dict[str, tuple[str, ...]] = {
     "wild": (*OPTIMIZER, "lab/phenes_lab/bench/fuzz.py"),
 }
 
+# modules of these rooms that no result uses: laws of counts and rates
+UNUSED = ("phenes/search/conjugate.py",)
+
 
 def here(path: str) -> Path:
     """A path of the clone, wherever the distribution is installed."""
@@ -162,6 +165,21 @@ def bare(source: str) -> str:
         ):
             node.body = node.body[1:] or [ast.Pass()]
     return ast.unparse(tree)
+
+
+def only_unused(path: str, commit: str) -> bool:
+    """Whether what has changed of a room since a commit, but for words, is unused by all results.
+
+    False where git cannot tell.
+    """
+    home = HOMES["phenes"].parent
+    changed = [
+        name
+        for name in git(home, "diff", "--name-only", commit, "--", path).splitlines()
+        if not here(name).exists()
+        or bare(git(home, "show", f"{commit}:{name}")) != bare(here(name).read_text("utf-8"))
+    ]
+    return bool(changed) and set(changed) <= set(UNUSED)
 
 
 def made(name: str) -> dict[str, str]:

@@ -26,6 +26,17 @@ def test_every_committed_result_has_its_code():
         assert not gone, f"{name} depends on {gone}, which are not there"
 
 
+def test_what_is_said_to_be_unused_is():
+    """No code behind a result names the laws there, nor the input laws that have them."""
+    laws = r"\b(Conjugate|NaturalFamily|Beta|Gamma|Bernoulli|Poisson|Exponential)\b"
+    homes = {path for paths in provenance.CODE.values() for path in paths}
+    for home in homes - {"phenes/search", "phenes/inputs"}:
+        path = provenance.here(home)
+        for module in [path] if path.is_file() else path.rglob("*.py"):
+            found = re.search(laws, provenance.bare(module.read_text()))
+            assert not found, f"{module} has {found}"
+
+
 def test_a_digest_is_of_the_code_not_of_what_is_said_of_it(tmp_path):
     module = tmp_path / "room" / "a.py"
     module.parent.mkdir()
@@ -160,6 +171,27 @@ def test_a_result_of_old_is_compared_by_the_commit_that_it_names(tmp_path):
     (home / "report.md").write_text("Made with commit 0123456789.\n")
     (row,) = check.check(home.parent)
     assert row.state == check.UNKNOWN
+
+
+@pytest.mark.skipif(not shutil.which("git"), reason="no git")
+def test_a_change_of_what_no_result_uses_makes_none_older(tmp_path, monkeypatch):
+    room = tmp_path / "phenes" / "search"
+    room.mkdir(parents=True)
+    used, unused = room / "gaussian.py", room / "conjugate.py"
+    assert f"phenes/search/{unused.name}" in provenance.UNUSED
+    for module in (used, unused):
+        module.write_text('"""About."""\nx = 1\n')
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", "phenes")
+    git(tmp_path, "commit", "-qm", "first")
+    commit = provenance.git(tmp_path, "rev-parse", "HEAD")
+    monkeypatch.setattr(provenance, "HOMES", {"phenes": tmp_path / "phenes"})
+    unused.write_text("x = 2\n")
+    used.write_text('"""More about."""\nx = 1\n')
+    assert provenance.only_unused("phenes/search", commit)
+    assert not provenance.only_unused("phenes/search", "0123456789")
+    used.write_text("x = 2\n")
+    assert not provenance.only_unused("phenes/search", commit)
 
 
 def test_a_session_is_stored_with_what_it_was_made_with(results):

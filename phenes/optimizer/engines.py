@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
@@ -245,23 +247,12 @@ def _strategy(
     """The evolution strategy, of numbers or of a lattice."""
     known, rng = noise.known, np.random.default_rng([seed, 0])
     values = None if merit.plain else merit.values
+    make: Callable[..., Search] = Adaptive
     if setup.lattice is not None:
         from phenes.adaptive.mixed import Mixed
 
-        return Mixed(
-            setup.x0,
-            setup.sigma0,
-            known.cov,
-            setup.lattice,
-            popsize=popsize,
-            rng=rng,
-            bias=known.bias,
-            lower=setup.lower,
-            upper=setup.upper,
-            budget=budget,
-            merit=values,
-        )
-    return Adaptive(
+        make = functools.partial(Mixed, lattice=setup.lattice)
+    return make(
         setup.x0,
         setup.sigma0,
         known.cov,

@@ -66,6 +66,7 @@ def _fits(noise: Any, ranges: FloatArray) -> None:
         std = _validate.numbers("noise", noise)
     else:  # a matrix, a law, "learn" or nothing
         return
+    _validate.finite("noise", std)
     wide = std >= ranges
     if np.any(wide):
         k = int(np.argmax(wide))

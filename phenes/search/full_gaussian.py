@@ -53,7 +53,9 @@ class Gaussian(eqx.Module):
         Mean of the search law.
     cov : array_like, shape [d, d]
         Covariance of theta, symmetric and positive semidefinite. 0 is the paper's point population
-        (section 4.2): all theta are the mean, and only what x does tells where to go.
+        (section 4.2): all theta are the mean, and only what x does tells where to go. Every x must
+        then be measured: theta has no score that could stand in, so `es` skips a generation with
+        NaN, and counts it in `Info.skipped`.
 
     Raises
     ------

@@ -68,6 +68,10 @@ WRONG = {
         dict(space=[0.0, 0.0], sigma0=1.0, noise=[0.1, 3.0], bounds=(-1, 1)),
         "noise must be smaller than the range of 2 between the bounds of coordinate 1, got 3",
     ),
+    "infinite noise": (
+        dict(space=[0.0, 0.0], sigma0=1.0, noise=[0.1, np.inf]),
+        "noise must be finite, got [0.1 inf]",
+    ),
     "x0": (dict(space=SPACE, x0=[1.0, 2.0]), "x0 must be a mapping of names to values"),
     "x0 unknown": (dict(space=SPACE, x0={"w": 1}), "x0 must be by the names width, feed, got 'w'"),
     "x0 outside": (dict(space=SPACE, x0={"width": 1}), "x0 must lie within the space"),

@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from jax.scipy.special import gammaln
+from jax.scipy.special import betaln, gammaln
 from scipy import integrate
 
 from phenes import Batch, estimators, inputs, search
@@ -78,7 +78,7 @@ def test_phi_must_be_a_mean_that_the_law_can_have(A, inside, outside):
     slope = jax.grad(A)
     for phi in inside:
         q = search.Conjugate(phi, 2.0, A)
-        centre, _ = q._mode(q.phi, q.nu)
+        centre = q._mode(q.phi)
         np.testing.assert_allclose(slope(centre), phi, rtol=1e-9, atol=1e-12)
         assert np.isfinite(q.log_prob(centre))
     for phi in outside:
@@ -91,6 +91,51 @@ def test_the_normaliser_of_a_far_law_is_that_of_a_near_one():
     q = search.Conjugate(300.0, 2.0, lambda theta: 0.5 * theta**2)
     exact = 2.0 * 300.0**2 / 2 + 0.5 * np.log(2 * np.pi / 2.0)
     np.testing.assert_allclose(q.log_normaliser(q.phi, q.nu), exact, rtol=1e-13)
+
+
+def bernoulli_B(phi, nu):
+    return betaln(nu * phi, nu * (1 - phi))
+
+
+def poisson_B(phi, nu):
+    return gammaln(nu * phi) - nu * phi * jnp.log(nu)
+
+
+@pytest.mark.parametrize("nu", [0.01, 0.3, 8.0, 1e4])
+@pytest.mark.parametrize(
+    ("A", "B", "phi"),
+    [
+        (jax.nn.softplus, bernoulli_B, 1e-6),
+        (jax.nn.softplus, bernoulli_B, 0.5),
+        (jax.nn.softplus, bernoulli_B, 0.999),
+        (jnp.exp, poisson_B, 1e-8),
+        (jnp.exp, poisson_B, 3.0),
+        (jnp.exp, poisson_B, 1e4),
+    ],
+)
+def test_the_normaliser_of_a_lopsided_law_is_the_closed_form(A, B, phi, nu):
+    """One tail may be a million times the length of the other, and of what the curvature says."""
+    q = search.Conjugate(phi, nu, A)
+    np.testing.assert_allclose(q.log_normaliser(q.phi, q.nu), B(phi, nu), rtol=1e-9, atol=1e-9)
+    got, exact = (jax.grad(each, (0, 1))(q.phi, q.nu) for each in (q.log_normaliser, B))
+    np.testing.assert_allclose(got, exact, rtol=1e-7, atol=1e-10)
+
+
+def test_a_mode_without_curvature():
+    """int exp(-nu theta^4) = 2 Gamma(5/4) nu^(-1/4): A is convex, A'' at the mode is 0."""
+    q = search.Conjugate(0.0, 8.0, lambda theta: theta**4)
+    exact = np.log(2.0) + gammaln(1.25) - 0.25 * np.log(8.0)
+    np.testing.assert_allclose(q.log_normaliser(q.phi, q.nu), exact, rtol=1e-12)
+    theta = jax.vmap(q.sample)(jax.random.split(jax.random.key(0), 20_000))
+    # E theta^4 = 1 / (4 nu); theta^4 is of a Gamma law of shape 1/4, whose deviation is twice that
+    assert abs(np.mean(theta**4) - 1 / 32) < 4 * 2 / 32 / np.sqrt(theta.size)
+
+
+def test_a_refused_A_is_named_where_it_fails():
+    with pytest.raises(ValueError, match=r"got A\(0.05\) = nan"):
+        search.Conjugate(1.7, 0.8, exponential_A)
+    with pytest.raises(ValueError, match=r"an A whose slope falls before -70"):
+        search.Conjugate(0.1, 0.8, lambda theta: -(theta**2))
 
 
 @pytest.mark.parametrize(

@@ -97,17 +97,29 @@ def _stairs(x: np.ndarray) -> np.ndarray:
     return np.sum(np.floor(20 * np.abs(x)), axis=1)
 
 
+def _scrap(x: np.ndarray) -> np.ndarray:
+    """0 for what passes, 1 for what does not: far from the optimum all values are equal."""
+    return np.where(np.all(np.abs(x - 0.3) < 0.5, axis=1), 0.0, 1.0)
+
+
+def _smooth_scrap(theta: np.ndarray, noise: float = 0.1) -> np.ndarray:
+    above, below = (0.8 - theta) / noise, (-0.2 - theta) / noise
+    return 1 - np.prod(special.ndtr(above) - special.ndtr(below), axis=1)
+
+
 CASES = {
     "ellipsoid-noise": Case(_ellipsoid, _ellipsoid, 10, 0.1),
     "ellipsoid-exact": Case(_ellipsoid, _ellipsoid, 10),
     "kinks-noise": Case(_kinks, _smooth_kinks, 10, 0.1),
     "rosenbrock-noise": Case(_rosenbrock, _smooth_rosenbrock, 10, 0.05),
+    "rosenbrock-exact": Case(_rosenbrock, _rosenbrock, 10),
     "rastrigin-noise": Case(_rastrigin, _smooth_rastrigin, 3, 0.05),
     "rastrigin-exact": Case(_rastrigin, _rastrigin, 3),
     "sphere-noisy-values": Case(_sphere, _sphere, 5, value_noise=0.1),
     "ellipsoid-wall": Case(_walled, _ellipsoid, 4, 0.05),
     "ellipsoid-island": Case(_island, _ellipsoid, 8),
     "stairs-exact": Case(_stairs, _stairs, 4),
+    "scrap-noise": Case(_scrap, _smooth_scrap, 4, 0.1),
 }
 
 

@@ -102,11 +102,9 @@ def duel(results: FewResults, problem: str, budget: int, who: str, ours: str = O
     return Duel(problem, budget, who, a, b, len(common), ratio(a, b, level(problem)), stayed)
 
 
-def best_rival(
-    results: FewResults, problem: str, budget: int, rivals: Sequence[str] = RIVALS
-) -> Duel | None:
+def best_rival(results: FewResults, problem: str, budget: int) -> Duel | None:
     """The duel with the rival of the least median there; the first of those that are equal."""
-    duels = [duel(results, problem, budget, name) for name in rivals]
+    duels = [duel(results, problem, budget, name) for name in RIVALS]
     found = [each for each in duels if each is not None]
     least = level(problem)
     # clamped: among solved ones the number of seeds decides, not luck far below the level

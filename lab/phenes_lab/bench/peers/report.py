@@ -37,7 +37,7 @@ def report(results: PeersResults, out: Path) -> tuple[Path, Path]:
     document.heading("Score")
     document.table(SCORE, [score(results, group) for group in groups])
     for table in tables:
-        document.text(_losses(results, table))
+        document.text(_losses(table))
     _generalisation(document, results, groups)
     _noiseless(document, results, groups)
     caption = "Share of (function, target, seed) solved within so many evaluations for each"
@@ -109,7 +109,7 @@ def _made(document: Document, results: PeersResults) -> None:
     document.text(f"Runs that an error inside phenes ended: {'; '.join(failed) or 'none'}.")
 
 
-def _losses(results: PeersResults, table: Table) -> str:
+def _losses(table: Table) -> str:
     lost = [
         f"{_name(v.function, table.group)} ({speed(v.speedup)}, {_who(v)})"
         for v in table.verdicts
