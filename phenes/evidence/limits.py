@@ -286,10 +286,11 @@ def _violation(
     one: Requirement, law: Law, model: LimitModel, scale: FloatArray, caution: float
 ) -> float:
     """By a model: the probability that it does not hold, or the mean if that is wanted."""
+    members = list(one.members)
 
     def at(x: FloatArray) -> FloatArray:
         mean, sd = model.at(x, sure=caution == 0)
-        return worst(mean + caution * sd, one, scale)
+        return (mean + caution * sd)[:, members] / scale[members]
 
     if one.level is not None:
         return violating(law, at)
@@ -297,7 +298,7 @@ def _violation(
     if law.exact or not law.noisy.any():
         mean, sd = model.averaged(law.centre, law.cov)
         return float((mean[k] + caution * sd[k]) / scale[k])
-    return float(at(law.x(law.draws)).mean())
+    return float(at(law.x(law.draws)).max(axis=1).mean())
 
 
 def _or_failing(violation: float, failing: float) -> float:
