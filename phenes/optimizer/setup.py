@@ -13,6 +13,8 @@ from phenes.space import Space
 if TYPE_CHECKING:
     from phenes.space import Lattice
 
+DIGITS = 1e-12  # by which coordinates may differ that are the same value by name
+
 
 class Setup(NamedTuple):
     """The start, the first steps and the bounds as vectors; noise as `noise_model` takes it."""
@@ -101,9 +103,15 @@ def _named(space: Space, sigma0: Any, noise: Any, x0: Any, bounds: Any) -> Setup
     )
 
 
-def encode_told(space: Space, theta: Any, realised: Any) -> tuple[FloatArray, FloatArray | None]:
-    """theta and the realised x, as users have them by name, as vectors [n, d]."""
-    intended = np.array([space.encode(each) for each in space.rows(theta)]).reshape(-1, space.dim)
+def encode_told(
+    space: Space, theta: Any, realised: Any, pending: FloatArray
+) -> tuple[FloatArray, FloatArray | None]:
+    """theta and the realised x, as users have them by name, as vectors [n, d].
+
+    pending (m, d): theta that were handed out, and come back as the same vectors.
+    """
+    found = np.array([space.encode(each) for each in space.rows(theta)]).reshape(-1, space.dim)
+    intended = _as_handed_out(found, pending)
     if realised is None:
         return intended, None
     measured = _measured(space, realised)
@@ -115,6 +123,19 @@ def encode_told(space: Space, theta: Any, realised: Any) -> tuple[FloatArray, Fl
     pairs = zip(measured, intended, strict=True)
     x = np.array([space.realised(each, at) for each, at in pairs]).reshape(-1, space.dim)
     return intended, x
+
+
+def _as_handed_out(theta: FloatArray, pending: FloatArray) -> FloatArray:
+    """Rows (n, d) as those of `pending` (m, d) that they are but for the last digits.
+
+    The logarithm of a value by name is not always the coordinate that it was made of, and what was
+    handed out is known by its digits.
+    """
+    if not len(pending):
+        return theta
+    away = np.abs(theta[:, None] - pending)
+    same = np.all(away <= DIGITS * np.maximum(np.abs(pending), 1.0), axis=2)
+    return np.where(same.any(axis=1)[:, None], pending[np.argmax(same, axis=1)], theta)
 
 
 def _measured(space: Space, realised: Any) -> list[Any]:

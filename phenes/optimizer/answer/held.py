@@ -191,7 +191,7 @@ def unconfirmed(held: Constraints) -> list[str]:
     if reached:
         row = min(reached, key=lambda row: row.reached)
         said.append(
-            f"none of the {row.reached} evaluations where x may be failed, which leaves up to"
-            f" {row.unseen:.2g} of x that might"
+            f"of the {row.reached} evaluations within the noise of x none failed: up to"
+            f" {row.unseen:.1%} of x may fail unseen"
         )
     return said
