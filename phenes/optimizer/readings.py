@@ -256,8 +256,10 @@ class Readings:
             If there are not as many names as parameters.
         """
         setup = self._setup
-        if names is None and self.space is not None:
-            names = self.space.labels
+        logarithmic: frozenset[int] = frozenset()
+        if self.space is not None:
+            logarithmic = frozenset(self.space.logarithms)
+            names = self.space.titles if names is None else names
         shown = self._shown()
         return draw(
             View(
@@ -273,6 +275,7 @@ class Readings:
                 self.engine == GP,
                 self._sign,
                 f"{shown.what}: {shown.value}; evaluations: {shown.used}",
+                logarithmic,
             ),
             names,
             value,

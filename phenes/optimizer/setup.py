@@ -131,11 +131,14 @@ def _as_handed_out(theta: FloatArray, pending: FloatArray) -> FloatArray:
     The logarithm of a value by name is not always the coordinate that it was made of, and what was
     handed out is known by its digits.
     """
-    if not len(pending):
-        return theta
-    away = np.abs(theta[:, None] - pending)
-    same = np.all(away <= DIGITS * np.maximum(np.abs(pending), 1.0), axis=2)
-    return np.where(same.any(axis=1)[:, None], pending[np.argmax(same, axis=1)], theta)
+    found, left = theta.copy(), np.ones(len(pending), bool)
+    for row in found:
+        away = np.max(np.abs(row - pending) / np.maximum(np.abs(pending), 1.0), axis=1, initial=0)
+        away = np.where(left, away, np.inf)
+        if left.any() and away.min() <= DIGITS:
+            left[np.argmin(away)] = False  # others that are as near are other evaluations
+            row[:] = pending[np.argmin(away)]
+    return found
 
 
 def _measured(space: Space, realised: Any) -> list[Any]:

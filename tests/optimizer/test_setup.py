@@ -63,6 +63,9 @@ def test_what_was_handed_out_comes_back_as_it_was():
     assert np.any(np.log([each["feed"] for each in named]) != logs)
     theta, _ = encode_told(SPACE, named, None, pending)
     np.testing.assert_array_equal(theta, pending)
+    twins = np.array([[100.0, 1.0], [100.0, 1.0 + 1e-15]])
+    theta, _ = encode_told(SPACE, [dict(SPACE.decode(row)) for row in twins], None, twins)
+    assert sorted(theta.tolist()) == twins.tolist()
     other, _ = encode_told(SPACE, [{"width": 100.0, "feed": 2.0}], None, pending)
     assert other.tolist() == [[100.0, np.log(2.0)]]
 
