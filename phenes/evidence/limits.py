@@ -18,7 +18,7 @@ from phenes.constraints import Requirement, Wanted, bounds
 from phenes.evidence.estimate import balance_weights
 from phenes.evidence.law import Law
 from phenes.evidence.observations import Observations
-from phenes.evidence.resolution import jumping, unresolved
+from phenes.evidence.resolution import between_steps, jumping, unresolved
 from phenes.evidence.standing import CONTRADICTED, Place, Standing, used
 from phenes.evidence.tails import violating
 from phenes.gp.fit import Fitted
@@ -150,7 +150,7 @@ class Limits:
             if np.linalg.norm(law.z(at + (law.centre - law.theta))) <= NEAR:
                 return model if model.ready else None
         spread = 1 / law.whiten if law.whiten.ndim == 1 else np.sqrt(np.diag(law.cov))
-        model = LimitModel(seen.point, seen.c, law.centre, spread**2, known)
+        model = LimitModel(seen.point, between_steps(seen), law.centre, spread**2, known)
         self._models.append((law.theta, model))
         return model if model.ready else None
 

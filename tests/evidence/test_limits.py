@@ -282,3 +282,15 @@ def test_what_no_evaluation_has_met_is_said():
     seen.add(at[None], at[None], at[None], np.array([np.nan]))
     (here,) = Limits(phenes.chance(0.9)).place(seen, law(at)).standings
     assert here.reached == 0
+
+
+def test_good_may_be_zero():
+    """0 is as good as -1: with 0 and 1 a model has all good rows at the limit, half beyond."""
+    at, wish = np.array([-0.3, -0.3]), phenes.chance(0.9)
+    zero_one = rows(c=lambda x: 1.0 * (x @ A > B)[:, None])
+    signs = rows(c=lambda x: np.where(x @ A > B, 1.0, -1.0)[:, None])
+    (found,) = Limits(wish).place(zero_one, law(at)).standings
+    (same,) = Limits(wish).place(signs, law(at)).standings
+    assert found.unresolved == same.unresolved == ("plane",)
+    assert found.violation == pytest.approx(same.violation, abs=1e-3)
+    assert found.expected
