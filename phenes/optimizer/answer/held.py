@@ -191,7 +191,7 @@ def unconfirmed(held: Constraints) -> list[str]:
     if reached:
         row = min(reached, key=lambda row: row.reached)
         said.append(
-            f"of the {row.reached} evaluations within the noise of x none failed: up to"
+            f"no failure was met in the {row.reached} evaluations that could show one: up to"
             f" {row.unseen:.1%} of x may fail unseen"
         )
     return said
