@@ -34,6 +34,6 @@ on_paper = minimize(lambda x: bracket(*x)[0], [20, 30], constraints=limits).x
 
 print(result)
 for name, design in {"on paper": on_paper, "phenes": np.asarray(result.x)}.items():
-    milled = design + [0.4, 0.3] * np.random.default_rng(1).standard_normal((100_000, 2))
+    milled = design + [0.4, 0.3] * np.random.default_rng(1).standard_normal((1_000_000, 2))
     good = np.all([c <= 0 for c in bracket(*milled.T)[1].values()], axis=0)
     print(f"{name}: {100 * good.mean():.2f} % survive at {bracket(*design)[0]:.3f} kg")

@@ -23,9 +23,9 @@ def lower(successes: int, draws: int) -> float:
     return float(special.betaincinv(successes, draws - successes + 1, 1 - SURE))
 
 
-def upper(successes: int, draws: int, sure: float = SURE) -> float:
+def upper(successes: float, draws: float, sure: float = SURE) -> float:
     """The probability is at most this, at 95 % or another confidence."""
-    if successes == draws:
+    if successes >= draws:
         return 1.0
     return float(special.betaincinv(successes + 1, draws - successes, sure))
 
@@ -44,13 +44,14 @@ def needed(level: float, violated: int = 0) -> int:
     return high
 
 
-def of_mean(values: FloatArray) -> tuple[float, float, float]:
-    """The mean, and bounds below and above which it lies, each at 95 %."""
+def of_mean(values: FloatArray, sure_below: float = SURE) -> tuple[float, float, float]:
+    """The mean, and what it is at least, at 95 % or another confidence, and at most, at 95 %."""
     n = values.size
     if not n:
         return np.nan, -np.inf, np.inf
     mean = float(values.mean())
     if n < 2 or not np.isfinite(mean):
         return mean, -np.inf, np.inf
-    reach = float(special.stdtrit(n - 1, SURE)) * float(values.std(ddof=1)) / math.sqrt(n)
-    return mean, mean - reach, mean + reach
+    error = float(values.std(ddof=1)) / math.sqrt(n)
+    low, high = (float(special.stdtrit(n - 1, sure)) * error for sure in (sure_below, SURE))
+    return mean, mean - low, mean + high

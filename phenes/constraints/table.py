@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from phenes.constraints import bounds
+
 ALL = "all"
 HEAD = ("constraint", "holds in", "at least (95 %)", "draws", "mean", "wanted", "")
 
@@ -48,6 +50,9 @@ class Held(NamedTuple):
         asked for: it is at most this, in standard deviations of the constraint.
     unresolved : tuple of str
         The constraints among them of which no model is believed: they jump, for all that is seen.
+    reached : int
+        If none of the evaluations where x may be failed, how many these are; else 0, and `bound`
+        has what may fail.
     """
 
     name: str
@@ -64,6 +69,12 @@ class Held(NamedTuple):
     needed: int = 0
     bound: float = np.nan
     unresolved: tuple[str, ...] = ()
+    reached: int = 0
+
+    @property
+    def unseen(self) -> float:
+        """Share of x that may fail though no evaluation has, at 95 %; `bound` takes it to be 0."""
+        return 1 - bounds.lower(self.reached, self.reached) if self.reached else 0.0
 
     def cells(self) -> tuple[str, ...]:
         """A row of the printed table.

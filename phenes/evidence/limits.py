@@ -8,15 +8,18 @@ must not contradict it.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
 from phenes._validate import BoolArray, FloatArray
+from phenes.adaptive.archive import have_a_place
 from phenes.constraints import Requirement, Wanted, bounds
+from phenes.evidence.estimate import balance_weights
 from phenes.evidence.law import Law
 from phenes.evidence.observations import Observations
-from phenes.evidence.resolution import jumping, unresolved
-from phenes.evidence.standing import Place, Standing, used
+from phenes.evidence.resolution import between_steps, jumping, unresolved
+from phenes.evidence.standing import CONTRADICTED, Place, Standing, used
 from phenes.evidence.tails import violating
 from phenes.gp.fit import Fitted
 from phenes.gp.limits import LimitModel
@@ -33,6 +36,18 @@ HALVINGS = 9  # of that distance
 MOVES = 4
 
 
+class Failing(NamedTuple):
+    """How often constraints are not known at a theta.
+
+    share: as far as it is known. more: what it may be beside that, at 95 %. reached: if no
+    evaluation that counts there lacks one, so many did; 0 otherwise.
+    """
+
+    share: float
+    more: float
+    reached: int = 0
+
+
 class Limits:
     """The constraints of a run.
 
@@ -47,6 +62,7 @@ class Limits:
         self._models: list[tuple[FloatArray, LimitModel]] = []
         self._rows = -1
         self._jumps, self._looked = False, -1
+        self._places: dict[tuple[int, ...], tuple[int, bool]] = {}
 
     def place(self, seen: Observations, law: Law, exact: bool = False) -> Place:
         """What is known at law.theta.
@@ -67,15 +83,17 @@ class Limits:
         own = seen.at(law.theta)
         model = None if exact else self._model(seen, law)
         scale = scales(seen.c)
+        wanted = self.wanted.requirements(seen.limits)
+        failing = [self._failing(seen, law, one.members) for one in wanted]
         standings = tuple(
-            self._standing(one, seen.c[own], law, model, scale, exact, _failing(seen, own, one))
-            for one in self.wanted.requirements(seen.limits)
+            self._standing(one, seen.c[own], law, model, scale, exact, fails.share)
+            for one, fails in zip(wanted, failing, strict=True)
         )
         if not exact:
             unknown = unresolved(seen, model)
             standings = tuple(
-                _by_counts(each, seen, own, unknown, _may_fail(seen, own, law, each.requirement))
-                for each in standings
+                _by_counts(each, seen, own, unknown, fails)
+                for each, fails in zip(standings, failing, strict=True)
             )
         each: list[float] = []
         for k in range(len(seen.limits)):
@@ -84,7 +102,7 @@ class Limits:
                 each.append(float(np.mean(~(seen.c[own][:, k] <= 0))) if own.any() else np.nan)
             else:
                 violation = _violation(single, law, model, scale, 0.0)
-                each.append(_or_failing(violation, _failing(seen, own, single)))
+                each.append(_or_failing(violation, self._failing(seen, law, (k,)).share))
         return Place(standings, tuple(each))
 
     def _standing(
@@ -104,7 +122,7 @@ class Limits:
         excess = float(above.mean()) if draws else np.nan
         low, high = -np.inf, np.inf
         if one.level is None and draws:
-            mean, low, high = bounds.of_mean(h)
+            mean, low, high = bounds.of_mean(h, CONTRADICTED)
             excess = max(mean, 0.0) if np.isfinite(mean) else np.inf
         if exact and draws:
             share = violated / draws if one.level is not None else float(np.mean(h))
@@ -132,7 +150,7 @@ class Limits:
             if np.linalg.norm(law.z(at + (law.centre - law.theta))) <= NEAR:
                 return model if model.ready else None
         spread = 1 / law.whiten if law.whiten.ndim == 1 else np.sqrt(np.diag(law.cov))
-        model = LimitModel(seen.point, seen.c, law.centre, spread**2, known)
+        model = LimitModel(seen.point, between_steps(seen), law.centre, spread**2, known)
         self._models.append((law.theta, model))
         return model if model.ready else None
 
@@ -170,7 +188,13 @@ class Limits:
         scale = scales(seen.c)
         wanted = self.wanted.requirements(seen.limits)
         unknown, at = unresolved(seen, model), theta
-        may = [strictness * used(not unknown[list(one.members)].any()) for one in wanted]
+        may = [
+            _usable(
+                strictness * used(not unknown[list(one.members)].any()) * _allowed(one),
+                self._failing(seen, law_at(theta), one.members),
+            )
+            for one in wanted
+        ]
         for _ in range(MOVES):
             law = law_at(at)
             over = [
@@ -181,6 +205,36 @@ class Limits:
                 break
             at = _retreat(wanted[k], law_at, at, model, scale, inside, may[k])
         return at
+
+    def _failing(self, seen: Observations, law: Law, members: tuple[int, ...]) -> Failing:
+        """How often constraints are not known at law.theta.
+
+        Where failures come at any theta alike, by all rows: a few draws without a failure do not
+        show that there are none. Where they have a place, or are too few to tell, by the rows that
+        weigh here, if one lies where x may be; else none is expected.
+        """
+        gone = _missing(seen.c, members)
+        if not gone.any():
+            return Failing(0.0, 0.0, gone.size)
+        if not self._have_a_place(seen, gone, members):
+            anywhere, own = _counted(gone, np.ones(gone.size)), seen.at(law.theta)
+            here = float(gone[own].mean()) if own.any() else 0.0
+            share = max(here, anywhere.share)
+            return Failing(share, max(anywhere.share + anywhere.more - share, 0.0))
+        reach = float(np.linalg.norm(law.draws, axis=1).max())
+        near = np.linalg.norm(law.z(seen.point), axis=1) <= reach
+        if not np.any(gone & near):
+            return Failing(0.0, 0.0, int(near.sum()))
+        return _counted(gone, balance_weights(seen, law))
+
+    def _have_a_place(self, seen: Observations, gone: BoolArray, members: tuple[int, ...]) -> bool:
+        """Whether it depends on theta which rows lack a constraint."""
+        if np.array_equal(gone, np.isnan(seen.f)):
+            return seen.walled
+        rows = seen.count + seen.dropped
+        if self._places.get(members, (-1, True))[0] != rows:
+            self._places[members] = (rows, have_a_place(seen.point, gone))
+        return self._places[members][1]
 
     def kept_draws(self, seen: Observations, most: int) -> int:
         """Draws of the answer that would confirm what no model supports; 0 if more than `most`."""
@@ -198,13 +252,23 @@ class Limits:
         return self._jumps
 
 
+def _counted(gone: BoolArray, weights: FloatArray) -> Failing:
+    """By rows that count with their weights, (n,)."""
+    total = float(weights.sum())
+    if not total > 0:
+        return Failing(0.0, 1.0)
+    effective = total**2 / float(np.sum(weights**2))
+    share = float(weights @ gone) / total
+    return Failing(share, bounds.upper(share * effective, effective) - share)
+
+
 def _by_counts(
-    one: Standing, seen: Observations, own: BoolArray, unresolved: BoolArray, lost: float
+    one: Standing, seen: Observations, own: BoolArray, unresolved: BoolArray, failing: Failing
 ) -> Standing:
     """The same, where no model resolves some limits: of these only the draws `own` count.
 
     A mean may have more above it than so few draws have shown, whatever they scatter: the rule of
-    three. lost: what may fail beside what did.
+    three. failing: how often rows here lack a constraint, which no model tells.
     """
     members = [k for k in one.requirement.members if unresolved[k]]
     names = tuple(seen.limits[k] for k in members)
@@ -215,9 +279,9 @@ def _by_counts(
         uncounted = np.inf if members else 0.0
         return one._replace(unresolved=names, uncounted=uncounted, high=one.high + more)
     if not members:
-        return one._replace(uncounted=lost)
-    holds = np.all(seen.c[own][:, members] <= 0, axis=1)
-    may = bounds.upper(int(holds.sum()), holds.size)
+        return one._replace(uncounted=failing.more, reached=failing.reached)
+    violates = ~np.all(seen.c[own][:, members] <= 0, axis=1)
+    may = bounds.upper(int(violates.sum()), violates.size)
     return one._replace(unresolved=names, uncounted=may)  # failures are among them
 
 
@@ -228,9 +292,9 @@ def _retreat(
     model: LimitModel,
     scale: FloatArray,
     inside: Callable[[FloatArray], FloatArray],
-    used: float,
+    most: float,
 ) -> FloatArray:
-    """The nearest theta down the slope of a requirement at which it is met with a margin."""
+    """The nearest theta down the slope of a requirement that is violated at most so often."""
     law = law_at(theta)
     slope = _slope(one, law, model, scale)
     length = float(np.linalg.norm(slope))
@@ -242,7 +306,7 @@ def _retreat(
         return inside((theta + step)[None])[0]
 
     def over(t: float) -> float:
-        return _over(one, law_at(moved(t)), model, scale, used)
+        return _over(one, law_at(moved(t)), model, scale, most)
 
     high = 1.0
     while over(high) > 0 and high < FARTHEST:
@@ -276,20 +340,21 @@ def _allowed(one: Requirement) -> float:
     return 0.0 if one.level is None else 1 - one.level
 
 
-def _over(one: Requirement, law: Law, model: LimitModel, scale: FloatArray, used: float) -> float:
+def _over(one: Requirement, law: Law, model: LimitModel, scale: FloatArray, most: float) -> float:
     """By how much a proposal violates it more than it may, with the model's error against it."""
     caution = CAUTION_OF_MEAN if one.level is None else CAUTION
-    return _violation(one, law, model, scale, caution) - used * _allowed(one)
+    return _violation(one, law, model, scale, caution) - most
 
 
 def _violation(
     one: Requirement, law: Law, model: LimitModel, scale: FloatArray, caution: float
 ) -> float:
     """By a model: the probability that it does not hold, or the mean if that is wanted."""
+    members = list(one.members)
 
     def at(x: FloatArray) -> FloatArray:
         mean, sd = model.at(x, sure=caution == 0)
-        return worst(mean + caution * sd, one, scale)
+        return (mean + caution * sd)[:, members] / scale[members]
 
     if one.level is not None:
         return violating(law, at)
@@ -297,7 +362,7 @@ def _violation(
     if law.exact or not law.noisy.any():
         mean, sd = model.averaged(law.centre, law.cov)
         return float((mean[k] + caution * sd[k]) / scale[k])
-    return float(at(law.x(law.draws)).mean())
+    return float(at(law.x(law.draws)).max(axis=1).mean())
 
 
 def _or_failing(violation: float, failing: float) -> float:
@@ -305,36 +370,21 @@ def _or_failing(violation: float, failing: float) -> float:
     return violation + failing * (1 - violation)
 
 
-def _missing(c: FloatArray, one: Requirement) -> BoolArray:
-    """Rows (n, J) that lack a constraint of the requirement, (n,); failures lack all."""
-    return np.any(np.isnan(c[:, list(one.members)]), axis=1)
+def _usable(allowed: float, failing: Failing) -> float:
+    """What a model may use of what is allowed, beside what fails.
 
-
-def _failing(seen: Observations, own: BoolArray, one: Requirement) -> float:
-    """How often constraints of a requirement are not known at a theta, whose rows are `own`.
-
-    The share of its draws; where failures come at any theta alike, of all rows, if that is more: a
-    few draws without a failure do not show that there are none.
+    With the error of that against it, if this leaves something; without, if that does. Else no
+    theta meets it, and none is sought further away for it.
     """
-    here = float(_missing(seen.c[own], one).mean()) if own.any() else 0.0
-    return here if seen.walled else max(here, float(np.isnan(seen.f).mean()))
+    for fails in (failing.share + failing.more, failing.share):
+        if fails < allowed:
+            return (allowed - fails) / (1 - fails)
+    return allowed
 
 
-def _may_fail(seen: Observations, own: BoolArray, law: Law, one: Requirement) -> float:
-    """What share may lack constraints of a requirement beside that of `_failing`, at 95 %.
-
-    Where failures have a place, by the draws there, if one lies where x may be; else by all rows.
-    """
-    gone = _missing(seen.c, one)
-    if not gone.any():
-        return 0.0
-    has_place = seen.walled or not np.isnan(seen.f).any()
-    reach = float(np.linalg.norm(law.draws, axis=1).max())
-    if has_place and not np.any(np.linalg.norm(law.z(seen.point[gone]), axis=1) <= reach):
-        return 0.0
-    counted = own if has_place else np.ones(gone.size, bool)
-    most = bounds.upper(int(np.sum(counted & ~gone)), int(counted.sum()))
-    return max(most - _failing(seen, own, one), 0.0)
+def _missing(c: FloatArray, members: tuple[int, ...]) -> BoolArray:
+    """Rows (n, J) that lack one of some constraints, (n,); failures lack all."""
+    return np.any(np.isnan(c[:, list(members)]), axis=1)
 
 
 def worst(c: FloatArray, one: Requirement, scale: FloatArray) -> FloatArray:

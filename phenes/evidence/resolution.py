@@ -33,6 +33,20 @@ def jumping(seen: Observations, rows: int | None = None) -> BoolArray:
     return np.array([_few_values(seen.point[:rows], c) for c in seen.c[:rows].T], bool)
 
 
+def between_steps(seen: Observations) -> FloatArray:
+    """Constraints (n, J) whose limit lies in the middle of a jump, where they jump.
+
+    Of 0 and 1 for good and bad, a model would have all that is good at the limit itself, and half
+    of it beyond.
+    """
+    c = seen.c.copy()
+    for k in np.flatnonzero(jumping(seen)):
+        good, bad = c[:, k] <= 0, c[:, k] > 0
+        if good.any() and bad.any():
+            c[:, k] -= (c[good, k].max() + c[bad, k].min()) / 2
+    return c
+
+
 def unresolved(seen: Observations, model: LimitModel | None) -> BoolArray:
     """Limits that no model resolves, (J,): they jump, or do so for all that rows show."""
     jump = jumping(seen)

@@ -35,9 +35,11 @@ class Standing(NamedTuple):
     model, of which a share that failed there without constraints knows nothing and is added, the
     mean excess if the mean is wanted; NaN without a model. cautious: the same with
     the model's error against it. excess: mean of what is above the limit, in units of the
-    constraint. low, high: bounds of the mean by the draws, each at 95 %. unresolved: names of the
-    limits that no model resolves. uncounted: the probability with which these may be violated by
-    the draws alone, at 95 %; infinite if the mean is wanted, which `high` bounds.
+    constraint. low, high: bounds of the mean by the draws, at the confidence of a contradiction and
+    at 95 %. unresolved: names of the limits that no model resolves. uncounted: the probability with
+    which these may be violated by the draws alone, at 95 %; infinite if the mean is wanted, which
+    `high` bounds. reached: so many evaluations that count here did not fail, and none did: what
+    fails more rarely is not known of.
     """
 
     requirement: Requirement
@@ -50,6 +52,7 @@ class Standing(NamedTuple):
     high: float = np.inf
     unresolved: tuple[str, ...] = ()
     uncounted: float = 0.0
+    reached: int = 0
 
     @property
     def allowed(self) -> float:

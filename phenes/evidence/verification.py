@@ -373,6 +373,10 @@ def carries(chosen: Estimate, here: Estimate) -> bool:
     which they say nearly as much. Its evidence must be better, surprises included, and worth as
     many draws as any answer needs; draws that failed stay where they were made.
     """
-    few = LEAST_DRAWS <= chosen.draws <= WELL_KNOWN and not chosen.failed
     better = here.fun + here.unseen < chosen.fun + chosen.unseen
-    return bool(few and here.effective >= LEAST_DRAWS and better)
+    return bool(few(chosen) and here.effective >= LEAST_DRAWS and better)
+
+
+def few(chosen: Estimate) -> bool:
+    """Whether so few draws were made there that the answer may be beside them."""
+    return LEAST_DRAWS <= chosen.draws <= WELL_KNOWN and not chosen.failed

@@ -240,7 +240,11 @@ class Optimizer(Readings, Campaign):
         return [dict(self.space.decode(row)) for row in rows]
 
     def _vectors(self, theta: Any) -> Any:
-        return theta if self.space is None else encode_told(self.space, theta, None)[0]
+        return theta if self.space is None else self._encoded(theta, None)[0]
+
+    def _encoded(self, theta: Any, realised: Any) -> tuple[FloatArray, FloatArray | None]:
+        assert self.space is not None
+        return encode_told(self.space, theta, realised, self._journal.pending)
 
     def _hand_out_again(self, theta: FloatArray, pending: int) -> FloatArray:
         return self._state.ask_again(theta, pending)
@@ -297,7 +301,7 @@ class Optimizer(Readings, Campaign):
             If the realised inputs contradict the declared noise.
         """
         if self.space is not None:
-            theta, realised = encode_told(self.space, theta, realised)
+            theta, realised = self._encoded(theta, realised)
         self.tell_vectors(theta, f, realised, constraints)
 
     def tell_vectors(

@@ -11,6 +11,7 @@ from phenes import _validate
 from phenes._validate import FloatArray
 from phenes.evidence import Evaluations
 from phenes.optimizer.advice import Advice, advise
+from phenes.optimizer.answer.claim import Claim
 from phenes.optimizer.answer.held import table
 from phenes.optimizer.answer.named_result import name_result
 from phenes.optimizer.answer.result import Result
@@ -204,7 +205,7 @@ class Readings:
             history=state.history.arrays(),
             noise_text=self._noise.described(),
             noise_cov=trust.law(claim.estimate.theta).cov,
-            held=self._held_at_answer(),
+            held=self._held_at(claim),
             objective=self.objective,
             unmet=trust.unmet(claim.estimate.theta),
         )
@@ -214,16 +215,15 @@ class Readings:
             found = found.placed(self._shift, self._slope)
         return found if self.space is None else name_result(found, self.space)
 
-    def _held_at_answer(self) -> Constraints | None:
+    def _held_at(self, claim: Claim) -> Constraints | None:
         """What is known of the constraints where the answer is."""
-        trust = self._state.trust
+        trust, theta = self._state.trust, claim.estimate.theta
         if not trust.constrained:
             return None
-        theta = self._state.recommended().theta
         assert self.wanted is not None
-        own = trust.seen.c[trust.seen.at(theta)]
-        names, exact = trust.seen.limits, trust.exact
-        return table(self.wanted, names, trust.standing(theta), own, exact)
+        own = trust.seen.c[trust.seen.at(claim.drawn)]
+        names, beside = trust.seen.limits, not np.array_equal(claim.drawn, theta)
+        return table(self.wanted, names, trust.standing(theta), own, trust.exact, beside)
 
     @property
     def evaluations(self) -> Evaluations:
@@ -256,8 +256,10 @@ class Readings:
             If there are not as many names as parameters.
         """
         setup = self._setup
-        if names is None and self.space is not None:
-            names = self.space.labels
+        logarithmic: frozenset[int] = frozenset()
+        if self.space is not None:
+            logarithmic = frozenset(self.space.logarithms)
+            names = self.space.titles if names is None else names
         shown = self._shown()
         return draw(
             View(
@@ -273,6 +275,7 @@ class Readings:
                 self.engine == GP,
                 self._sign,
                 f"{shown.what}: {shown.value}; evaluations: {shown.used}",
+                logarithmic,
             ),
             names,
             value,

@@ -13,6 +13,8 @@ from phenes.space import Space
 if TYPE_CHECKING:
     from phenes.space import Lattice
 
+DIGITS = 1e-12  # by which coordinates may differ that are the same value by name
+
 
 class Setup(NamedTuple):
     """The start, the first steps and the bounds as vectors; noise as `noise_model` takes it."""
@@ -102,9 +104,15 @@ def _named(space: Space, sigma0: Any, noise: Any, x0: Any, bounds: Any) -> Setup
     )
 
 
-def encode_told(space: Space, theta: Any, realised: Any) -> tuple[FloatArray, FloatArray | None]:
-    """theta and the realised x, as users have them by name, as vectors [n, d]."""
-    intended = np.array([space.encode(each) for each in space.rows(theta)]).reshape(-1, space.dim)
+def encode_told(
+    space: Space, theta: Any, realised: Any, pending: FloatArray
+) -> tuple[FloatArray, FloatArray | None]:
+    """theta and the realised x, as users have them by name, as vectors [n, d].
+
+    pending (m, d): theta that were handed out, and come back as the same vectors.
+    """
+    found = np.array([space.encode(each) for each in space.rows(theta)]).reshape(-1, space.dim)
+    intended = _as_handed_out(found, pending)
     if realised is None:
         return intended, None
     measured = _measured(space, realised)
@@ -116,6 +124,22 @@ def encode_told(space: Space, theta: Any, realised: Any) -> tuple[FloatArray, Fl
     pairs = zip(measured, intended, strict=True)
     x = np.array([space.realised(each, at) for each, at in pairs]).reshape(-1, space.dim)
     return intended, x
+
+
+def _as_handed_out(theta: FloatArray, pending: FloatArray) -> FloatArray:
+    """Rows (n, d) as those of `pending` (m, d) that they are but for the last digits.
+
+    The logarithm of a value by name is not always the coordinate that it was made of, and what was
+    handed out is known by its digits.
+    """
+    found, left = theta.copy(), np.ones(len(pending), bool)
+    for row in found:
+        away = np.max(np.abs(row - pending) / np.maximum(np.abs(pending), 1.0), axis=1, initial=0)
+        away = np.where(left, away, np.inf)
+        if left.any() and away.min() <= DIGITS:
+            left[np.argmin(away)] = False  # others that are as near are other evaluations
+            row[:] = pending[np.argmin(away)]
+    return found
 
 
 def _measured(space: Space, realised: Any) -> list[Any]:

@@ -98,8 +98,11 @@ def figure(result: Answer) -> Figure:
         drawn = _by_name(result) if result.space is not None else _by_number(result)
         _coordinates(place, history["nfev"], drawn.theta, end, drawn.x)
         _coordinates(spread, history["nfev"], drawn.spread, end)
-        if np.all(drawn.spread.values > 0):
+        widths = drawn.spread.values
+        if np.all(widths > 0) and np.max(widths, initial=0) > 10 * np.min(widths, initial=np.inf):
             spread.set_yscale("log")
+        else:
+            spread.set_ylim(bottom=0)
         for ax in (value, place, spread):
             ax.set_xlabel("evaluations")
             ax.set_xlim(0, 1.03 * end)

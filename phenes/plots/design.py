@@ -231,10 +231,16 @@ def _shown(design: Design) -> tuple[tuple[float, float] | None, str]:
     """Limits of the shared axis, None if all curves fit one; and which do not, in words.
 
     A design far from the answer may be worse by powers of ten: that part leaves the axis, so that
-    the rest can be read.
+    the rest can be read. So does what is beyond the tolerances: of a parameter without noise the
+    whole range is drawn.
     """
     curves = [each.mean[np.isfinite(each.mean)] for each in design.slices]
-    kept = [curve[_within(curve)] for curve in curves]
+    noisy = [each.tolerance[1] > each.tolerance[0] for each in design.slices]
+    kept = [
+        curve[_within(curve)]
+        for curve, own in zip(curves, noisy, strict=True)
+        if own or not any(noisy)
+    ]
     seen = np.concatenate([*kept, [design.value]] if np.isfinite(design.value) else kept)
     f = design.f[np.isfinite(design.f)]
     if not seen.size:

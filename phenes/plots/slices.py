@@ -19,6 +19,7 @@ PANELS = 10  # parameters that are shown
 COLUMNS = 5
 WIDTH, HEIGHT = 3.1, 2.9  # inches of a panel
 LEAST_WIDTH = 8.0  # inches that headline and legend need
+BOLD = 8  # letters of the headline to an inch
 ENTRY = 3.0  # inches of an entry of the legend
 GRID = 101  # points of a curve
 MARGIN = 0.06  # share of the range on either side of it
@@ -53,6 +54,8 @@ class Slices(NamedTuple):
         What is recommended now.
     noise : array [d]
         Standard deviation of x - theta.
+    logarithmic : frozenset of int
+        Coordinates that are logarithms: they are drawn as what they are logarithms of.
     """
 
     headline: str
@@ -69,6 +72,11 @@ class Slices(NamedTuple):
     fun: float
     fun_se: float
     noise: np.ndarray
+    logarithmic: frozenset[int] = frozenset()
+
+    def turned(self, k: int, at: np.ndarray) -> np.ndarray:
+        """Values of coordinate k as they are drawn."""
+        return np.exp(at) if k in self.logarithmic else at
 
 
 def grids(rows: np.ndarray, lower: np.ndarray, upper: np.ndarray, least: np.ndarray) -> np.ndarray:
@@ -113,9 +121,11 @@ def figure(slices: Slices) -> Figure:
     with matplotlib.rc_context(STYLE):
         width, limits = max(columns * WIDTH, LEAST_WIDTH), _limits(slices)
         note = textwrap.fill(_note(slices, limits), int(14 * width))
-        height = rows * HEIGHT + 1.2 + 0.2 * len(note.splitlines())
+        headline = textwrap.fill(slices.headline, int(BOLD * width))
+        lines = len(note.splitlines()) + len(headline.splitlines()) - 1
+        height = rows * HEIGHT + 1.2 + 0.2 * lines
         out = Picture(figsize=(width, height), layout="constrained")
-        out.suptitle(slices.headline, x=0.01, ha="left", fontweight="bold")
+        out.suptitle(headline, x=0.01, ha="left", fontweight="bold")
         panels = out.add_subfigure(out.add_gridspec()[0])
         if note:
             panels.suptitle(note, x=0.01, ha="left", fontsize=10)
@@ -185,7 +195,7 @@ def _note(slices: Slices, limits: tuple[float, float] | None) -> str:
 
 
 def _panel(ax: Axes, slices: Slices, k: int) -> None:
-    grid, mean, error = slices.grid[k], slices.mean[k], slices.error[k]
+    grid, mean, error = slices.turned(k, slices.grid[k]), slices.mean[k], slices.error[k]
     _evaluations(ax, slices, k)
     if np.isfinite(mean).any():
         blue = COLOURS["main"]
@@ -201,7 +211,7 @@ def _panel(ax: Axes, slices: Slices, k: int) -> None:
         ax.plot(grid, mean, color=blue, linewidth=2, label="E f by the model, through the answer")
     if len(slices.pending):
         ax.plot(
-            slices.pending[:, k],
+            slices.turned(k, slices.pending[:, k]),
             np.full(len(slices.pending), UNDER_WAY),
             "^",
             transform=ax.get_xaxis_transform(),
@@ -215,7 +225,10 @@ def _panel(ax: Axes, slices: Slices, k: int) -> None:
     _answer(ax, slices, k)
     ax.set_xlim(grid[0], grid[-1])
     ax.set_xlabel(slices.names[k])
-    ax.locator_params(axis="x", nbins=TICKS)
+    if k in slices.logarithmic:
+        ax.set_xscale("log")
+    else:
+        ax.locator_params(axis="x", nbins=TICKS)
 
 
 def _evaluations(ax: Axes, slices: Slices, k: int) -> None:
@@ -229,7 +242,7 @@ def _evaluations(ax: Axes, slices: Slices, k: int) -> None:
     colours[:, 3] = FAINT + (DARK - FAINT) * near
     label = "one evaluation f(x), darker near the line"
     ax.scatter(
-        slices.points[worked, k],
+        slices.turned(k, slices.points[worked, k]),
         slices.f[worked],
         s=14,
         c=colours[worked],
@@ -238,7 +251,7 @@ def _evaluations(ax: Axes, slices: Slices, k: int) -> None:
     )
     if not worked.all():
         ax.scatter(
-            slices.points[~worked, k],
+            slices.turned(k, slices.points[~worked, k]),
             np.full(int(np.sum(~worked)), FAILED),
             s=22,
             marker="x",
@@ -250,13 +263,17 @@ def _evaluations(ax: Axes, slices: Slices, k: int) -> None:
 
 def _answer(ax: Axes, slices: Slices, k: int) -> None:
     if not np.isfinite(slices.fun):
-        ax.axvline(slices.answer[k], color=INK, linewidth=1, label="recommended now")
+        ax.axvline(
+            slices.turned(k, slices.answer)[k], color=INK, linewidth=1, label="recommended now"
+        )
         return
     scatter = "" if slices.noise[k] == 0 else "; across: 95 % of x there"
+    ends = slices.answer[k] + 2 * slices.noise[k] * np.array([-1.0, 0.0, 1.0])
+    low, at, high = slices.turned(k, ends)
     ax.errorbar(
-        [slices.answer[k]],
+        [at],
         [slices.fun],
-        xerr=2 * slices.noise[k] or None,
+        xerr=[[at - low], [high - at]] if high > low else None,
         yerr=2 * slices.fun_se if math.isfinite(slices.fun_se) and slices.fun_se > 0 else None,
         fmt="o",
         color=INK,

@@ -111,6 +111,27 @@ class Space:
         return tuple(found)
 
     @property
+    def titles(self) -> tuple[str, ...]:
+        """The same for axes that show values, also where the coordinate is a logarithm."""
+        found = list(self.labels)
+        for k in self.logarithms:
+            name = self.names[self._owners[k]]
+            unit = getattr(self.parameters[name], "unit", "")
+            found[k] = f"{name}, {unit}" if unit else name
+        return tuple(found)
+
+    @property
+    def logarithms(self) -> tuple[int, ...]:
+        """Coordinates of the vectors that are logarithms of values."""
+        kinds = list(self.parameters.values())
+        return tuple(k for k, own in enumerate(self._owners) if isinstance(kinds[own], Log))
+
+    @property
+    def _owners(self) -> list[int]:
+        """Which parameter each coordinate is of."""
+        return [k for k, each in enumerate(self.parameters.values()) for _ in range(each.size)]
+
+    @property
     def dim(self) -> int:
         """Number of coordinates of the vectors that are searched."""
         return self.lower.size

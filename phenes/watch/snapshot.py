@@ -141,20 +141,24 @@ def _what(settings: dict[str, Any]) -> str:
         return "objective"
 
 
-def paths(parts: list[dict[str, np.ndarray]], space: Space | None) -> dict[str, list[float]]:
-    """The recommended theta after each update: the first coordinates, or numbers by name."""
+def paths(
+    parts: list[dict[str, np.ndarray]], space: Space | None
+) -> dict[str, list[float] | list[str]]:
+    """The recommended theta after each update: the first coordinates, or values by name.
+
+    Of a choice its options, as words.
+    """
     if not parts or any("mean" not in part or part["mean"].ndim != 1 for part in parts):
         return {}
     rows = np.array([part["mean"] for part in parts])
     if space is None:
         return {f"θ{k}": rows[:, k].tolist() for k in range(min(rows.shape[1], PATHS))}
-    found: dict[str, list[float]] = {}
     columns = space.columns(rows)
-    for name in space.names:
-        column = columns[name]
-        if column.dtype.kind in "fiu" and len(found) < PATHS:
-            unit = getattr(space.parameters[name], "unit", "")
-            found[f"{name}, {unit}" if unit else name] = column.tolist()
+    found: dict[str, list[float] | list[str]] = {}
+    for name in space.names[:PATHS]:
+        column, unit = columns[name], getattr(space.parameters[name], "unit", "")
+        told = column if column.dtype.kind in "fiu" else column.astype(str)
+        found[f"{name}, {unit}" if unit else name] = told.tolist()
     return found
 
 

@@ -40,3 +40,11 @@ def test_a_mean_is_covered_at_95_per_cent():
 def test_draws_that_confirm_a_probability_are_the_fewest(level, violated):
     n = bounds.needed(level, violated)
     assert bounds.lower(n - violated, n) >= level > bounds.lower(n - 1 - violated, n - 1)
+
+
+def test_a_mean_is_contradicted_later_than_it_is_bounded():
+    values = np.array([0.1, 0.4, 0.3])
+    mean, low, high = bounds.of_mean(values)
+    assert mean - low == pytest.approx(high - mean)
+    assert bounds.of_mean(values, 0.999)[1] < 0 < low
+    assert bounds.of_mean(values, 0.999)[2] == high

@@ -189,7 +189,10 @@ def test_draws_are_kept_where_they_may_confirm():
 
 
 def test_a_constraint_that_is_missing_says_nothing_of_the_others():
-    """A fifth of the rows lacks the second constraint: the first holds all the same."""
+    """A fifth of the draws lacks the second constraint: the first holds all the same.
+
+    Rows nearby, which have it, weigh as much as two more draws.
+    """
     at, rng = np.zeros(2), np.random.default_rng(1)
 
     def two(x):
@@ -202,7 +205,7 @@ def test_a_constraint_that_is_missing_says_nothing_of_the_others():
     seen.add(np.tile(at, (10, 1)), x, x, np.sum(x**2, axis=1), c=c)
     place = Limits(phenes.chance(plane=0.98, gap=0.98)).place(seen, law(at))
     assert place.each[0] == pytest.approx(exact(at), rel=0.05)
-    assert place.each[1] == pytest.approx(0.2, abs=0.02)
+    assert place.each[1] == pytest.approx(2 / 12, abs=0.02)
     assert [one.met for one in place.standings] == [True, False]
 
 
@@ -235,3 +238,59 @@ def test_draws_that_are_all_alike_do_not_confirm_a_mean():
     (standing,) = Limits(phenes.on_average()).place(seen, law(at)).standings
     assert not standing.confirmed
     assert not standing.contradicted
+
+
+def lacking_at_random(n=60, share=7):
+    """Rows anywhere, of which each seventh lacks a constraint, though f has a value."""
+    seen = rows(n)
+    seen._c[: seen.count][::share] = np.nan
+    return seen
+
+
+def test_a_constraint_that_is_missing_anywhere_is_missing_here():
+    """None of six draws lacks it, but each seventh of all rows does, wherever they are."""
+    seen, at = lacking_at_random(), np.array([-0.3, 0.0])
+    x = at + NOISE * np.random.default_rng(2).standard_normal((6, 2))
+    seen.add(np.tile(at, (6, 1)), x, x, x[:, 0], c=(x @ A - B)[:, None])
+    (standing,) = Limits(phenes.chance(0.8)).place(seen, law(at)).standings
+    share = 9 / 66
+    assert standing.violation == pytest.approx(share + exact(at), abs=1e-3)
+    assert standing.bound == pytest.approx(1 - stats.beta.ppf(0.05, 57, 10) + exact(at), abs=1e-3)
+    assert standing.reached == 0
+
+
+def test_a_safe_place_leaves_room_for_what_fails_anywhere():
+    """With the error of that, if something is left; without, if that is too much."""
+    start = np.array([0.3, 0.4])
+    for level, fails in ((0.7, 1 - stats.beta.ppf(0.05, 51, 10)), (0.8, 9 / 60)):
+        limits = Limits(phenes.chance(level))
+        found = limits.safer(lacking_at_random(), law, start, lambda theta: theta)
+        room = (0.95 * (1 - level) - fails) / (1 - fails)
+        assert exact(found) == pytest.approx(room, rel=0.02)
+
+
+def test_what_no_evaluation_has_met_is_said():
+    seen, at = rows(), np.zeros(2)
+    (none_failed,) = Limits(phenes.chance(0.9)).place(seen, law(at)).standings
+    assert none_failed.reached == seen.count
+    far = np.full((1, 2), 5.0)
+    seen.add(far, far, far, np.array([np.nan]))
+    (one_far_away,) = Limits(phenes.chance(0.9)).place(seen, law(at)).standings
+    near = np.linalg.norm(law(at).z(seen.point), axis=1)
+    reach = np.linalg.norm(law(at).draws, axis=1).max()
+    assert 0 < one_far_away.reached == int(np.sum(near <= reach)) < seen.count
+    seen.add(at[None], at[None], at[None], np.array([np.nan]))
+    (here,) = Limits(phenes.chance(0.9)).place(seen, law(at)).standings
+    assert here.reached == 0
+
+
+def test_good_may_be_zero():
+    """0 is as good as -1: with 0 and 1 a model has all good rows at the limit, half beyond."""
+    at, wish = np.array([-0.3, -0.3]), phenes.chance(0.9)
+    zero_one = rows(c=lambda x: 1.0 * (x @ A > B)[:, None])
+    signs = rows(c=lambda x: np.where(x @ A > B, 1.0, -1.0)[:, None])
+    (found,) = Limits(wish).place(zero_one, law(at)).standings
+    (same,) = Limits(wish).place(signs, law(at)).standings
+    assert found.unresolved == same.unresolved == ("plane",)
+    assert found.violation == pytest.approx(same.violation, abs=1e-3)
+    assert found.expected

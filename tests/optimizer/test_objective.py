@@ -164,3 +164,17 @@ def test_a_quantile_of_steps_is_a_step():
     )
     assert not found.success
     assert found.fun == round(found.fun)
+
+
+@pytest.mark.parametrize("maximize", [False, True])
+def test_a_limit_that_nothing_met_is_no_success(maximize):
+    """P is 0 at x as it is at the start: that it was verified says nothing for x."""
+    solve = phenes.maximize if maximize else phenes.minimize
+    sign = -1.0 if maximize else 1.0
+    far = risk.probability_below(sign * 0.5)
+    result = solve(
+        lambda x: sign * (1 + np.sum(x**2)), np.full(3, 2.0), 0.3, 0.1, objective=far, budget=20
+    )
+    assert result.fun == 0
+    assert not result.success
+    assert "is 0 by all that is seen at x" in result.message

@@ -37,18 +37,53 @@ def test_noise_beside_a_space_is_one_law_for_all():
     assert setup.noise.tolist() == cov
 
 
+NONE = np.empty((0, 2))
+
+
 def test_what_was_told_is_encoded():
     theta, x = encode_told(
         SPACE,
         [{"width": 100, "feed": 1.0}, {"width": 200, "feed": 100.0}],
         [{"width": 101.0}, None],
+        NONE,
     )
     assert theta.tolist() == [[100.0, 0.0], [200.0, np.log(100)]]
     assert x is not None
     assert x[0].tolist() == [101.0, 0.0]
     assert np.isnan(x[1, 0])
     assert x[1, 1] == np.log(100)
-    assert encode_told(SPACE, {"width": 100, "feed": 1.0}, None)[1] is None
+    assert encode_told(SPACE, {"width": 100, "feed": 1.0}, None, NONE)[1] is None
+
+
+def test_what_was_handed_out_comes_back_as_it_was():
+    """log(exp(t)) is not always t: such draws were not known again, nor counted at the answer."""
+    logs = np.random.default_rng(0).uniform(0, 7, 200)
+    pending = np.stack([np.full(200, 100.0), logs], axis=1)
+    named = [dict(SPACE.decode(row)) for row in pending]
+    assert np.any(np.log([each["feed"] for each in named]) != logs)
+    theta, _ = encode_told(SPACE, named, None, pending)
+    np.testing.assert_array_equal(theta, pending)
+    twins = np.array([[100.0, 1.0], [100.0, 1.0 + 1e-15]])
+    theta, _ = encode_told(SPACE, [dict(SPACE.decode(row)) for row in twins], None, twins)
+    assert sorted(theta.tolist()) == twins.tolist()
+    other, _ = encode_told(SPACE, [{"width": 100.0, "feed": 2.0}], None, pending)
+    assert other.tolist() == [[100.0, np.log(2.0)]]
+
+
+def test_draws_told_by_name_verify_the_answer():
+    space = Space(width=Real(50, 300, noise=4.0), feed=Log(1e-3, 10, noise=0.05))
+    rng = np.random.default_rng(3)
+    opt = phenes.Optimizer(space, budget=30, seed=3)
+    while not opt.stop():
+        theta = opt.ask(2)
+        made = [each | {"width": each["width"] + 4 * rng.standard_normal()} for each in theta]
+        f = [((each["width"] - 210) / 50) ** 2 + np.log(each["feed"]) ** 2 for each in made]
+        opt.tell(theta, f, realised=made)
+        assert not len(opt.pending)
+    assert opt.result.verified >= 5
+    left = opt.verify(3)
+    opt.withdraw(left)
+    assert not len(opt.pending)
 
 
 def never(**_):

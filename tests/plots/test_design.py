@@ -97,3 +97,13 @@ def test_a_parabola_and_one_that_dwarfs_the_others_are_shown_in_full():
     steep = plain.slices[2]._replace(mean=1000 * plain.slices[2].mean)
     lower = figure(plain._replace(slices=(*plain.slices[:2], steep))).subfigs[1]
     assert lower.axes[0].get_ylim()[1] > 1000
+
+
+def test_the_whole_range_of_an_exact_parameter_does_not_squeeze_tolerances():
+    """The same curve as above, of a parameter without noise: that it is steep is seen anyway."""
+    plain = data(f=np.linspace(0, 1, 20))
+    answer = np.array([0.0, 0.0])
+    exact = plain.slices[2]._replace(mean=1000 * plain.slices[2].mean, tolerance=answer)
+    lower = figure(plain._replace(slices=(*plain.slices[:2], exact))).subfigs[1]
+    assert np.ptp(lower.axes[0].get_ylim()) < 5
+    assert "E f along parameter 2, mm, to 1e+03" in lower._suptitle.get_text()

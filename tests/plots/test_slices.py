@@ -112,3 +112,18 @@ def test_large_numbers_along_a_parameter_do_not_run_into_each_other():
     for ax in panels(out):
         boxes = [each.get_window_extent() for each in ax.get_xticklabels() if each.get_text()]
         assert all(a.x1 < b.x0 for a, b in itertools.pairwise(boxes))
+
+
+def test_a_logarithm_is_drawn_as_the_value_that_it_is_of():
+    made = data(logarithmic=frozenset({1}))
+    plain, turned = panels(figure(made))[:2]
+    assert (plain.get_xscale(), turned.get_xscale()) == ("linear", "log")
+    np.testing.assert_allclose(turned.get_xlim(), np.exp(made.grid[1, [0, -1]]))
+    curve = next(line for line in turned.lines if len(line.get_xdata()) == 101)
+    assert curve.get_xdata()[np.argmin(curve.get_ydata())] == pytest.approx(np.exp(0.5), rel=0.05)
+
+
+def test_a_long_headline_is_not_cut_off():
+    out = figure(data(headline="evaluations: 40 of 80, 3 without a value, " * 3))
+    out.savefig(io.BytesIO(), dpi=50)
+    assert out._suptitle.get_window_extent().x1 <= out.bbox.x1

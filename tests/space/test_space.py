@@ -179,3 +179,10 @@ def test_a_law_of_all_that_is_wider_than_a_range_is_refused(law):
     space = Space(a=Real(0, 1), n=Integer(0, 5), noise=law)
     with pytest.raises(ValueError, match=r"noise of n must be smaller than its range of 5, got 7"):
         phenes.minimize(lambda a, n: a + n, space, budget=20)
+
+
+def test_axes_that_show_values_are_named_after_them():
+    assert SPACE.labels[1] == "ln(feed)"
+    assert SPACE.titles[1] == "feed"
+    assert SPACE.logarithms == (1,)
+    assert SPACE.titles[2:] == SPACE.labels[2:]

@@ -325,8 +325,9 @@ def test_a_run_says_what_is_minimised_what_it_rests_on_and_when_it_ends(tmp_path
     assert early["seconds_left"] > 0
     assert last["seconds_left"] == 0
     assert last["drawn"] - last["lost"] == end.verified
-    assert set(last["paths"]) == {"width, mm", "feed"}
-    assert [len(path) for path in last["paths"].values()] == [len(last["curve"]["nfev"])] * 2
+    assert list(last["paths"]) == ["width, mm", "feed", "alloy"]
+    assert [len(path) for path in last["paths"].values()] == [len(last["curve"]["nfev"])] * 3
+    assert last["paths"]["alloy"][-1] == end.x["alloy"]
     assert last["paths"]["width, mm"][-1] == pytest.approx(end.x["width"])
     with Store(path, create=False) as store:
         done = snapshot.Reader(snapshot.open_run(store, None)).snapshot()

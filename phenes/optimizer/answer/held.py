@@ -15,21 +15,29 @@ BINDING_MEAN = 0.1
 
 
 def table(
-    wanted: Wanted, names: tuple[str, ...], place: Place, own: FloatArray, exact: bool
+    wanted: Wanted,
+    names: tuple[str, ...],
+    place: Place,
+    own: FloatArray,
+    exact: bool,
+    beside: bool = False,
 ) -> Constraints:
-    """The table of an answer. own (n, J): constraints of the draws there."""
+    """The table of an answer.
+
+    own (n, J): constraints of the draws there; or beside it, where they confirm nothing of it.
+    """
     by_name = {one.requirement.name: one for one in place.standings}
     joint = None if wanted.joint is None else place.standings[0]
     allowed = None if joint is None else joint.allowed
     rows = [
-        _row(name, own[:, k], place.each[k], by_name.get(name), allowed, exact)
+        _row(name, own[:, k], place.each[k], by_name.get(name), allowed, (exact, beside))
         for k, name in enumerate(names)
     ]
     largest = max((row.mean for row in rows), default=np.nan)
     holds = np.all(own <= 0, axis=1)
     every = _counted("all", holds, largest, exact)
     if joint is not None:
-        every = _judged(every, joint)
+        every = _judged(every, joint, beside)
     else:
         met = all(one.met for one in place.standings)
         every = every._replace(met=met)
@@ -42,16 +50,20 @@ def _row(
     violation: float,
     standing: Standing | None,
     allowed: float | None,
-    exact: bool,
+    how: tuple[bool, bool],
 ) -> Held:
-    """A constraint; standing: if something is wanted of it alone. allowed: of all together."""
+    """A constraint; standing: if something is wanted of it alone. allowed: of all together.
+
+    how: exact and beside, as for `table`.
+    """
+    exact, beside = how
     finite = c[np.isfinite(c)]
     mean = float(finite.mean()) if finite.size else np.nan
     row = _counted(name, c <= 0, mean, exact)._replace(modelled=1 - violation)
     if standing is None:
         binding = allowed is not None and violation >= BINDING * allowed
         return row._replace(binding=bool(binding))
-    row = _judged(row, standing)
+    row = _judged(row, standing, beside)
     if standing.requirement.level is None:
         spread = float(finite.std()) if finite.size else 0.0
         return row._replace(binding=bool(mean > -BINDING_MEAN * spread))
@@ -67,17 +79,18 @@ def _counted(name: str, holds: BoolArray, mean: float, exact: bool) -> Held:
     return Held(name, share, lower, draws, draws - held, mean)
 
 
-def _judged(row: Held, standing: Standing) -> Held:
-    level = standing.requirement.level
-    confirmed = standing.confirmed or (level is not None and row.lower >= level)
+def _judged(row: Held, standing: Standing, beside: bool) -> Held:
+    level, counted = standing.requirement.level, 0.0 if beside else row.lower
+    confirmed = standing.confirmed or (level is not None and counted >= level)
     return row._replace(
         wanted=level,
         met=standing.met,
         confirmed=confirmed,
         modelled=row.modelled if level is None else 1 - standing.violation,
         needed=0 if level is None else bounds.needed(level),
-        bound=standing.bound if level is None else max(1 - standing.bound, row.lower),
+        bound=standing.bound if level is None else max(1 - standing.bound, counted),
         unresolved=standing.unresolved,
+        reached=0 if level is None else standing.reached,
         binding=bool(level is not None and standing.violation >= BINDING * standing.allowed),
     )
 
@@ -160,9 +173,10 @@ def unconfirmed(held: Constraints) -> list[str]:
         if row.confirmed:
             continue
         if row.wanted is None:
+            draws = "1 draw" if row.draws == 1 else f"{row.draws} draws"
             said.append(
-                f"the mean of {row.name} is {row.mean:.3g} over {row.draws} draws, which alone do"
-                " not confirm that it is at most 0"
+                f"the mean of {row.name} is {row.mean:.3g} over {draws}, by which alone it is not"
+                " sure to be at most 0"
             )
             continue
         what = "P(all hold)" if row.name == held.all.name else f"P({row.name} holds)"
@@ -172,5 +186,12 @@ def unconfirmed(held: Constraints) -> list[str]:
             f"{what} is {row.modelled:.4g} by the model; {draws}, of which {count}"
             f" violate{'' if row.violated != 1 else 's'}, confirm {row.lower:.4g}, and"
             f" {row.wanted:g} would take {row.needed} draws without a violation"
+        )
+    reached = [row for row in _asked(held) if row.reached and not row.confirmed]
+    if reached:
+        row = min(reached, key=lambda row: row.reached)
+        said.append(
+            f"no failure was met in the {row.reached} evaluations that could show one: up to"
+            f" {row.unseen:.1%} of x may fail unseen"
         )
     return said

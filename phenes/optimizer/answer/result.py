@@ -115,7 +115,9 @@ class Result:
     nfev, nit : int
         Evaluations and updates of the search.
     success : bool
-        Is the claim verified, and does nothing contradict it?
+        Is the claim verified, and does nothing contradict it? What no evaluation has met is taken
+        not to happen: with constraints the message says what draws alone confirm, and what share
+        of x may fail all the same.
     status : int
         Why the run ended: 0 converged or reached the target, 1 used the budget, 2 nothing but
         failures, 3 a slope without an end, -1 not ended.

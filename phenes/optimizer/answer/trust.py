@@ -24,7 +24,7 @@ from phenes.evidence.estimate import (
 from phenes.evidence.limits import Limits, worst_excess
 from phenes.evidence.reach import aimed, unmet
 from phenes.evidence.standing import Place
-from phenes.evidence.verification import TRIAL, Repeats, carries, decide, surely_beats
+from phenes.evidence.verification import TRIAL, Repeats, carries, decide, few, surely_beats
 from phenes.optimizer.answer.claim import Claim, exact_claim, modelled
 from phenes.optimizer.answer.reserve import LARGEST_SHARE, reserved
 from phenes.optimizer.answer.rivals import APART, candidates, rivals
@@ -380,7 +380,10 @@ class Trust:
             key=lambda each: not np.array_equal(each.theta, last),
         )
         if drawn and self.constrained:
-            answer = self._decide(drawn, start)
+            answer, at = self._decide(drawn, start)
+            if at is not answer.theta:
+                known.append((ANSWER, answer))
+                return Claim(answer, start, (("start", start), *known), at, False)
         elif drawn:
             chosen = decide(drawn, start, self._modelled_start())
             answer = self._moved(chosen, mean)
@@ -421,21 +424,52 @@ class Trust:
             return None
         if not carries(chosen, self.evidence(mean)):
             return None
-        claimed = self._estimated(mean, lambda seen, law: shifted_weights(seen, law, last))
+        return self._shifted(mean, chosen)
+
+    def _shifted(self, theta: FloatArray, chosen: Estimate) -> Estimate | None:
+        """E f at theta by the draws at a place nearby; None if too few of them count there."""
+        at = chosen.theta
+        claimed = self._estimated(theta, lambda seen, law: shifted_weights(seen, law, at))
         return replace(claimed, draws=chosen.draws) if claimed.effective >= TRIAL else None
 
-    def _decide(self, drawn: list[Estimate], start: Estimate) -> Estimate:
-        """The best of those that meet the constraints; the start only if it does."""
-        able = self.admissible([*drawn, start])
+    def _decide(self, drawn: list[Estimate], start: Estimate) -> tuple[Estimate, FloatArray]:
+        """The best of those that meet the constraints; the start only if it does.
+
+        And where the draws were made that it rests on.
+        """
+        inside = [self._led_inside(each) for each in drawn]
+        able = self.admissible([*inside, start])
         known = [each for each in able if each is not start]
         if not known:
-            return start
+            return start, start.theta
         unbeaten = start if any(each is start for each in able) else nothing(self.x0)
         modelled = self._modelled_start() if unbeaten is start else None
         answer = decide(known, unbeaten, modelled)
         if answer is not start and answer is unbeaten:  # too few draws to tell
             answer = max(known, key=lambda each: each.draws)
-        return self.claim(answer.theta) if answer.draws >= TRIAL else answer
+        for each, moved in zip(drawn, inside, strict=True):
+            if answer is moved and moved is not each:
+                return answer, each.theta
+        answer = self.claim(answer.theta) if answer.draws >= TRIAL else answer
+        return answer, answer.theta
+
+    def _led_inside(self, chosen: Estimate) -> Estimate:
+        """The same nearby, within the limits as the model knows them after the last draws.
+
+        The draws move the model a little, so that it may no longer be sure of a place that it
+        proposed with a margin: then they speak for one beside it, as those of `_moved` do.
+        """
+        if not few(chosen) or not self.control or self._surrogate() is None:
+            return chosen
+        place = self.standing(chosen.theta)
+        if place.met or not place.expected:
+            return chosen
+        theta = self._safer(chosen.theta)
+        law = self.law(chosen.theta)
+        near = bool(np.linalg.norm(law.z(theta) - law.z(chosen.theta)) <= APART)
+        if not near or not self.standing(theta).met:
+            return chosen
+        return self._shifted(theta, chosen) or chosen
 
     def _exactly(self, mean: FloatArray) -> Claim:
         best = self.seen.theta[self.best].copy() if self.best >= 0 else None

@@ -18,7 +18,7 @@ from phenes.optimizer.answer.claim import Claim
 from phenes.optimizer.answer.held import unconfirmed, unmet
 from phenes.optimizer.answer.reserve import LARGEST_SHARE, VERIFYING
 from phenes.optimizer.answer.result import Best, Candidate, Failing, Result
-from phenes.risk import Risk, mean
+from phenes.risk import Risk, mean, probability_below
 
 POPULATIONS = 2  # evaluations below so many populations are no search
 MODEL = "process"  # the control variate that explains f wherever x may be
@@ -181,6 +181,12 @@ def _doubts(facts: Facts) -> list[str]:
         ]
     if facts.held is not None and not facts.held.met:
         return [unmet(facts.held)]
+    if facts.objective.name == probability_below.__name__ and known.fun >= 1:
+        return [
+            f"{facts.objective.label(facts.sign)} is 0 by all that is seen at x, so that nothing is"
+            " better there than elsewhere: a larger budget, another start, or"
+            " objective=risk.quantile(0.5) to come near the limit would help"
+        ]
     if not claim.exact and np.isfinite(claim.start.fun) and _is_start(facts):
         return [
             "nothing better than the start was confirmed: a larger budget, another sigma0 or less"

@@ -20,7 +20,7 @@ TOO_EARLY = "There is no model yet: too few values, or all of them equal."
 class View(NamedTuple):
     """What is known of a run. predict: theta (n, d) -> E f and its error, as minimised.
 
-    sign: -1 if f is maximised.
+    sign: -1 if f is maximised. logarithmic: coordinates that are logarithms.
     """
 
     seen: Observations
@@ -35,6 +35,7 @@ class View(NamedTuple):
     has_model: bool
     sign: float
     headline: str
+    logarithmic: frozenset[int] = frozenset()
 
 
 def draw(view: View, names: Sequence[str] | None, value: str) -> Any:
@@ -73,5 +74,6 @@ def draw(view: View, names: Sequence[str] | None, value: str) -> Any:
             view.fun,
             view.fun_se,
             view.noise,
+            view.logarithmic,
         )
     )

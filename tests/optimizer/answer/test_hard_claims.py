@@ -118,6 +118,41 @@ def test_what_fails_anywhere_meets_no_limit_that_asks_for_more(seed):
     assert not result.success
 
 
+@pytest.mark.parametrize("seed", [104])
+def test_limits_of_hinges_on_the_mean_do_not_fall_back_on_the_start(seed):
+    """The last draws move the model a little, and few draws of a hinge scatter."""
+
+    def f(x):
+        hinge = np.maximum(x[0] + x[1] - 0.5, 0)
+        return np.sum((x - 1) ** 2), {"h": hinge - 0.15, "g": abs(x[2]) - 0.3}
+
+    wish = phenes.on_average()
+    result = phenes.minimize(f, np.zeros(4), 0.5, 0.2, budget=30, constraints=wish, seed=seed)
+    assert result.success
+    assert result.fun < 2.5  # 4.16 at x0
+    x = result.x + 0.2 * np.random.default_rng(9).standard_normal((DRAWS, 4))
+    assert np.mean(np.maximum(x[:, 0] + x[:, 1] - 0.5, 0)) <= 0.15
+    assert np.mean(np.abs(x[:, 2])) <= 0.3
+
+
+@pytest.mark.parametrize("budget", [30, 60])
+def test_a_start_that_meets_a_limit_is_better_than_an_answer_that_does_not(budget):
+    """An eighth of all constraints is missing: of 0.8 not more than an eighth is left."""
+    rng = np.random.default_rng([102, 78])
+
+    def f(x):
+        value = -x[0] + 0.1 * np.sum(x[1:] ** 2)
+        return value, {"a": np.nan if rng.random() < 0.12 else x[0] + 0.3 * x[1] - 1}
+
+    wish = phenes.chance(0.8)
+    result = phenes.minimize(f, np.zeros(3), 0.5, 0.15, budget=budget, constraints=wish, seed=102)
+    x = result.x + 0.15 * np.random.default_rng(9).standard_normal((DRAWS, 3))
+    holds = 0.88 * np.mean(x[:, 0] + 0.3 * x[:, 1] <= 1)
+    assert holds >= 0.8
+    held = result.constraints.all
+    assert held.bound - held.unseen <= holds
+
+
 def test_a_flat_function_with_a_limit():
     """All values are equal: nothing is known of better ones, but the limit is met."""
 

@@ -98,3 +98,14 @@ def test_what_is_expected_but_not_sure_says_by_how_much():
     assert (
         "it is not sure that the mean of stress is at most 0: it is -1 over 10 fresh draws" in said
     )
+
+
+def test_failures_that_none_has_met_are_not_ruled_out():
+    one = Requirement((0, 1), 0.9, "all")
+    place = Place((Standing(one, 10, 0, 0.05, 0.05, 0.0, reached=60),), (0.05, 0.0))
+    held = table(phenes.chance(0.9), NAMES, place, OWN, False)
+    assert held.met
+    assert held.all.unseen == pytest.approx(1 - 0.05 ** (1 / 60))
+    assert "no failure was met in the 60 evaluations that could show one" in unconfirmed(held)[-1]
+    assert "up to 4.9% of x may fail unseen" in unconfirmed(held)[-1]
+    assert len(unconfirmed(told(phenes.chance(0.9), 0.05, OWN))) == 1
