@@ -158,10 +158,10 @@ class GenerationStep(NamedTuple):
         """The update."""
         steps, dtype = length(sample), carry.state.q.mean.dtype
         f = jnp.asarray(total(sample), dtype)
-        idle = self._known(carry, sample)
+        idle = self._known(carry, sample, f)
         seen = f - idle.bonus.astype(dtype) * steps.astype(dtype)
         if self.settings.widen:
-            idle, found = widened(idle, best_step(sample).astype(dtype), sample.ended)
+            idle, found = widened(idle, best_step(sample).astype(dtype), f, sample.ended)
             seen = jnp.where(found | ~jnp.isfinite(f), seen, 0.0)  # equal values are no step
         state, info = self.strategy(self.law(carry)).tell(
             carry.state, batch._replace(x=sample, f=seen)
@@ -175,16 +175,22 @@ class GenerationStep(NamedTuple):
         after = Carry(state, carry.policy.observe(sample.obs, sample.mask), idle, together)
         return after, report(_of_returns(info, f), jnp.sum(steps, dtype=jnp.int32), after.measured)
 
-    def _known(self, carry: Carry, x: Trajectory) -> Idle:
+    def _known(self, carry: Carry, x: Trajectory, f: Float[Array, " n"]) -> Idle:
         """What the first generation says of doing nothing."""
         first, idle, s = carry.state.generation == 0, carry.idle, self.settings
         if s.bonus is None:
             bonus = survival(x).astype(idle.bonus.dtype)
             idle = idle._replace(bonus=jnp.where(first, bonus, idle.bonus))
         if s.widen:
+            half = s.popsize // 2
             best = best_step(x)
-            value = jnp.maximum(best[0], best[s.popsize // 2]).astype(idle.value.dtype)
-            idle = idle._replace(value=jnp.where(first, value, idle.value))
+            value = jnp.maximum(best[0], best[half]).astype(idle.value.dtype)
+            # that is NaN where a reward was, and nothing is more than NaN
+            most = jnp.maximum(f[0], f[half]).astype(idle.total.dtype)
+            idle = idle._replace(
+                value=jnp.where(first, value, idle.value),
+                total=jnp.where(first, most, idle.total),
+            )
         return idle
 
     def once(self, carry: Carry) -> tuple[Carry, Report]:
