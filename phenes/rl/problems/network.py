@@ -33,6 +33,7 @@ from phenes.rl.problems.settings import Settings
 from phenes.rl.problems.together import MOST, Together
 from phenes.rl.rollouts.backends import Rollouts, Workers
 from phenes.rl.rollouts.layouts import Layout, from_described
+from phenes.rl.rollouts.python_envs import best
 from phenes.rl.rollouts.spaces import (
     LARGEST,
     Action,
@@ -41,7 +42,7 @@ from phenes.rl.rollouts.spaces import (
     Spaces,
     World,
 )
-from phenes.rl.rollouts.trajectory import Trajectory, length, total
+from phenes.rl.rollouts.trajectory import Trajectory, added, length, total
 from phenes.rl.trajectories import ByTrajectory, Genotype, Trajectories
 from phenes.rl.trajectories.selection import Measured
 from phenes.search import IsotropicGaussian
@@ -243,14 +244,11 @@ def _shapes(env: Rollouts) -> Batch:
     return Batch(None, Trajectory(*cast("list[Array]", [obs, None, None, None, None, None])))
 
 
-def _act(
-    policy: Policy, theta: Float[Array, " d"], obs: Float[Array, " o"], key: PRNGKeyArray | None
+def _draw(
+    policy: Policy, theta: Float[Array, " d"], obs: Float[Array, " o"], key: PRNGKeyArray
 ) -> Array:
-    """The best action as the environment takes it, or with a key one that is drawn."""
-    out = policy.output(theta, obs)
-    return policy.head.to_env(
-        policy.head.mode(out) if key is None else policy.head.sample(key, out)
-    )
+    """An action that is drawn, as the environment takes it."""
+    return policy.head.to_env(policy.head.sample(key, policy.output(theta, obs)))
 
 
 class NetworkPolicy:
@@ -260,16 +258,18 @@ class NetworkPolicy:
 
     def __init__(self, policy: Policy, theta: Float[np.ndarray, " d"], spaces: Spaces):
         self.policy, self.theta, self.spaces = policy, theta, spaces
-        self.act = eqx.filter_jit(_act)
+        self.draw = eqx.filter_jit(_draw)
 
     def predict(
         self, obs: Observation, name: str, rng: np.random.Generator | None = None
     ) -> Action:
         """See `Readout.predict`."""
-        flat, key = jnp.asarray(self._read(obs, name)), None
-        if rng is not None:
+        flat, theta = self._read(obs, name), jnp.asarray(self.theta)
+        if rng is None:
+            action = best(self.policy, theta, flat[None])[1][0]
+        else:
             key = jax.random.key(int(rng.integers(2**32)))
-        action = np.asarray(self.act(self.policy, jnp.asarray(self.theta), flat, key))
+            action = np.asarray(self.draw(self.policy, theta, jnp.asarray(flat), key))
         if self.spaces.acts is not None:
             return self.spaces.acts.writer()(action)
         return int(action) if self.spaces.n is not None else action
@@ -294,7 +294,7 @@ class NetworkPolicy:
         try:
             self._check(play.spaces)
             theta, key = jnp.asarray(self.theta), jax.random.key(seed)
-            return np.asarray(totals(play, self.policy, theta, key, episodes), float)
+            return added(best_actions(play, self.policy, theta, key, episodes))
         finally:
             play.close()
 
@@ -426,12 +426,12 @@ def _check_numbers(name: str, array: np.ndarray) -> None:
     _validate.finite(name, array)
 
 
-def totals(
+def best_actions(
     env: Rollouts, policy: Policy, theta: Float[Array, " d"], key: PRNGKeyArray, episodes: int
-) -> Array:
-    """Returns of one theta with its best actions, [episodes]."""
+) -> Trajectory:
+    """Episodes of one theta with its best actions."""
     law = Trajectories(policy, env, deterministic=True)
-    return total(law.sample_all(key, jnp.broadcast_to(theta[None], (episodes, theta.size))))
+    return law.sample_all(key, jnp.broadcast_to(theta[None], (episodes, theta.size)))
 
 
 def _listed(bounds: np.ndarray | None) -> list[float | str] | None:
@@ -492,7 +492,7 @@ class NetworkProblem:
         env, policy = self.step.env, self.policy.with_scale(answer.scale)
         keys = jax.random.split(jax.random.fold_in(self.stream, generation), episodes // LOOKS)
         if not env.compiled:
-            return float(np.mean(totals(env, policy, answer.theta, keys[0], episodes)))
+            return float(np.mean(added(best_actions(env, policy, answer.theta, keys[0], episodes))))
         # one small compiled program for looks and proofs
         return float(np.mean([_few(env, key, policy, answer.theta) for key in keys]))
 
@@ -558,4 +558,4 @@ def _scanned(step: GenerationStep, carry: Carry, n: int) -> tuple[Carry, Report]
 @eqx.filter_jit
 def _few(env: Rollouts, key: PRNGKeyArray, policy: Policy, theta: Float[Array, " d"]) -> Array:
     """Returns of a look: the same program for all estimators."""
-    return totals(env, policy, theta, key, LOOKS)
+    return total(best_actions(env, policy, theta, key, LOOKS))

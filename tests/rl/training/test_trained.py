@@ -14,11 +14,11 @@ from phenes.rl import tabular
 from phenes.rl.curve import Curve
 from phenes.rl.policies import MLP, policy
 from phenes.rl.problems.network import NetworkPolicy
-from phenes.rl.rollouts import load, total
+from phenes.rl.rollouts import load, spaces, total
 from phenes.rl.rollouts.python_envs import _seeds
 from phenes.rl.training import Trained
 from phenes.rl.training.policy_file import NETWORK_1, TABLE_1
-from tests.rl.rollouts import worlds  # noqa: F401
+from tests.rl.rollouts.worlds import Echo
 from tests.rl.training.small import as_optax_needs_it, resaved, same, short, table  # noqa: F401
 
 
@@ -161,6 +161,25 @@ def test_a_plain_loop_with_predict_is_what_is_evaluated(observation, action, tmp
             obs, reward, terminated, truncated, _ = world.step(chosen)
             found, over = found + reward, terminated or truncated
         assert found == float(expected)
+
+
+@pytest.mark.parametrize("hidden", [(), (16, 16)])
+def test_evaluate_returns_what_a_plain_loop_adds_up_to_the_last_bit(hidden):
+    """Whatever the number of episodes that are played side by side, with real rewards."""
+    known = spaces("tests/Echo-v0")
+    acting, theta = policy(jax.random.key(5), known, hidden=hidden)
+    about = {"kind": "network", "name": "tests/Echo-v0", "options": {}, "popsize": 1}
+    curve = Curve(*(np.empty(0) for _ in Curve._fields))
+    trained = Trained(NetworkPolicy(acting, np.asarray(theta), known), curve, about)
+    Echo.seeds.clear()
+    found = trained.evaluate(20).returns
+    seeds, world = list(Echo.seeds), gymnasium.make("tests/Echo-v0")
+    for seed, expected in zip(seeds[-20:], found, strict=True):
+        (obs, _), summed, over = world.reset(seed=seed), 0.0, False
+        while not over:
+            obs, reward, terminated, truncated, _ = world.step(trained.predict(obs))
+            summed, over = summed + float(reward), terminated or truncated
+        assert summed == expected
 
 
 def test_actions_that_are_drawn(network, lake):
