@@ -91,11 +91,14 @@ class Walk(gymnasium.Env):
 class Echo(gymnasium.Env):
     """What is paid are real numbers that depend on every digit of the actions, for 7 to 12 steps.
 
-    seeds: those with which one of this class was reset.
+    seeds: those with which one of this class was reset. broken: what is paid is NaN.
     """
 
     seeds: ClassVar[list[int]] = []
     observation_space, action_space = spaces.Box(-9, 9, (5,)), spaces.Box(-2, 3, (3,))
+
+    def __init__(self, broken=False):
+        self.broken = broken
 
     def reset(self, *, seed=None, options=None):
         super().reset(seed=seed)
@@ -107,7 +110,7 @@ class Echo(gymnasium.Env):
         paid, self.left = float(np.sum(self.seen[:3] * action)) / 3, self.left - 1
         noise = self.np_random.normal(size=5)
         self.seen = (0.9 * self.seen + 0.1 * np.sum(action) + noise).astype(np.float32)
-        return self.seen, paid, self.left == 0, False, {}
+        return self.seen, np.nan if self.broken else paid, self.left == 0, False, {}
 
 
 def _vector(mode):

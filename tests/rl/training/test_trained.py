@@ -1,5 +1,6 @@
 """What comes out of `train`, of tables and networks alike: it acts, is evaluated, and is kept."""
 
+import functools
 import json
 
 import equinox as eqx
@@ -16,7 +17,7 @@ from phenes.rl.policies import MLP, policy
 from phenes.rl.problems.network import NetworkPolicy
 from phenes.rl.rollouts import load, spaces, total
 from phenes.rl.rollouts.python_envs import _seeds
-from phenes.rl.training import Trained
+from phenes.rl.training import Evaluation, Trained
 from phenes.rl.training.policy_file import NETWORK_1, TABLE_1
 from tests.rl.rollouts.worlds import Echo
 from tests.rl.training.small import as_optax_needs_it, resaved, same, short, table  # noqa: F401
@@ -63,6 +64,23 @@ def test_printed_it_is_one_line(network, lake):
         )
     )
     assert "a table of 64 parameters, learnt in 5,000 episodes" in repr(lake)
+
+
+def test_an_evaluation_says_how_many_episodes_failed():
+    """The mean is not a number then; printed, the others are told apart."""
+    found = Evaluation(np.array([1.0, np.nan, 3.0, np.inf]))
+    assert np.isnan(found.mean)
+    assert str(found) == "2 ± 1 on 2 episodes, and nothing finite on 2 more"
+    assert str(Evaluation(found.returns[1:2])) == "nothing finite on 1 episodes"
+    assert str(Evaluation(found.returns[::2])) == "2 ± 1 on 2 episodes"
+
+
+def test_a_training_in_which_every_episode_fails_says_so():
+    """NaN from the second step on, whatever is done."""
+    make = functools.partial(Echo, broken=True)
+    with pytest.warns(UserWarning, match="no episode of Echo had a finite return"):
+        out = phenes.rl.train(make, generations=1, popsize=4, hidden=(4,), max_steps=9)
+    assert "learnt in 4 episodes of which 4 failed" in repr(out)
 
 
 def test_what_a_table_leaves_behind(lake, tmp_path):
