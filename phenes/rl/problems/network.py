@@ -131,8 +131,10 @@ class GenerationStep(NamedTuple):
     def _together(self, policy: Policy) -> Together | None:
         """What is known of observations, where directions of search follow them."""
         linear = isinstance(policy.net, MLP) and len(policy.net.layers) == 1
-        size = self.env.spaces.obs_dim
-        return Together.start(size) if self.settings.together and linear and size <= MOST else None
+        spaces = self.env.spaces
+        if not (self.settings.together and linear and spaces.obs_dim <= MOST):
+            return None
+        return Together.start(spaces.obs_dim, spaces.lopsided)
 
     def ask(self, carry: Carry) -> Batch:
         """The population; the first pair of all is idle, where that is to be known."""

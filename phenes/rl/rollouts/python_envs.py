@@ -244,7 +244,10 @@ def best(
 
 @eqx.filter_jit
 def _row_by_row(
-    policy: ActingPolicy, theta: Array, obs: Float[Array, "r o"], n: Int[Array, ""]
+    policy: ActingPolicy,
+    theta: Array,
+    obs: Array | Float[np.ndarray, "r o"],
+    n: Int[Array, ""] | np.integer,
 ) -> tuple[Array, Array]:
     def act(row: Float[Array, " o"]) -> tuple[Array, Array]:
         action = policy.head.mode(policy.output(theta, row))
