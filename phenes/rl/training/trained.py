@@ -350,7 +350,11 @@ class Trained:
                 f" {env!r}"
             )
         with policy_file.opened(path) as file:
-            saved = policy_file.read(file, None if env is None else name_of(env))
+            # a function has a name of its own, which is not that of what it makes
+            name = None
+            if env is not None and (isinstance(env, str) or showing.is_made(env)):
+                name = name_of(env)
+            saved = policy_file.read(file, env is not None, name)
             if saved.kind == "table":
                 readout = tabular.restored(saved.readout, saved.arrays)
                 return cls(readout, saved.curve, saved.about, _kept_world(env))

@@ -131,6 +131,13 @@ def test_another_environment_is_refused(network, tmp_path):
         again.evaluate(2)
 
 
+def test_a_function_that_makes_the_environment_does_not_rename_it(network, tmp_path):
+    path = network.save(tmp_path / "cartpole.phenes")
+    again = phenes.rl.load(path, env=lambda **options: gymnasium.make("CartPole-v1", **options))
+    assert again.name == network.name == "CartPole-v1"
+    assert phenes.rl.load(path, env="tests/Walk-v0").name == "tests/Walk-v0"
+
+
 def test_frames_of_an_episode(network, lake):
     for trained, steps in ((network, 40), (lake, 6)):
         frames = trained.frames()
