@@ -9,7 +9,7 @@ from jaxtyping import Array, Bool, Float
 
 # standard deviations at which observations are clipped: one may have hardly varied so far
 CLIP = 10.0
-SMALLEST = 1e-10  # standard deviation, as of numbers that are 0 but for rounding
+SMALLEST = 1e-20  # variance, as of numbers that are 0 but for rounding
 DIGITS = 1e-6  # of the mean: what varies by less is rounding in single precision
 
 
@@ -37,8 +37,8 @@ class Normaliser(eqx.Module):
 
     def __call__(self, obs: Float[Array, " o"]) -> Float[Array, " o"]:
         # whatever the unit is: micrometres that are given in metres vary by 1e-6
-        least = jnp.maximum(DIGITS * jnp.abs(self.mean), SMALLEST)
-        z = (obs.astype(self.mean.dtype) - self.mean) / jnp.maximum(jnp.sqrt(self.var), least)
+        least = jnp.maximum((DIGITS * self.mean) ** 2, SMALLEST)
+        z = (obs.astype(self.mean.dtype) - self.mean) / jnp.sqrt(jnp.maximum(self.var, least))
         return jnp.clip(z, -CLIP, CLIP)
 
     def update(self, obs: Float[Array, "n t o"], mask: Bool[Array, "n t"]) -> "Normaliser":
