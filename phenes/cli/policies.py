@@ -11,7 +11,7 @@ from phenes import plots
 from phenes.plots import film
 from phenes.plots.rl import ABREAST
 from phenes.rl.tabular import Environment, load
-from phenes.rl.training import Trained
+from phenes.rl.training import Evaluation, Trained
 from phenes.rl.training.showing import learning
 from phenes.watch.snapshot import plain
 
@@ -31,7 +31,7 @@ def report(
     result = as_json(trained)
     if environment is None:
         found = trained.evaluate(EPISODES, seed=trained.about["seed"] + 2, workers=workers)
-        text = network_summary(trained, found.mean, found.se)
+        text = network_summary(trained, found)
         result |= {"value": found.mean, "se": found.se}
     else:
         policy = np.argmax(trained.probabilities, axis=1)
@@ -44,7 +44,7 @@ def report(
         film.save(*trained.frames(), render)
         lines.append(f"An episode is {render}.")
         result["film"] = str(render)
-    return "\n".join(lines), result
+    return "\n".join(lines), plain(result)
 
 
 def arrows(environment: Environment, policy: np.ndarray) -> str:
@@ -81,11 +81,11 @@ def table_summary(trained: Trained) -> str:
     )
 
 
-def network_summary(trained: Trained, mean: float, se: float) -> str:
+def network_summary(trained: Trained, found: Evaluation) -> str:
     """What was learnt in a network, in two sentences."""
+    said = str(found).replace("episodes", "fresh episodes", 1)
     return (
-        f"The mean policy with its best actions returns {mean:.5g} ± {se:.2g} on {EPISODES} fresh"
-        f" episodes{_goal(trained)}. {_effort(trained)}"
+        f"The mean policy with its best actions returns {said}{_goal(trained)}. {_effort(trained)}"
     )
 
 

@@ -15,6 +15,7 @@ from phenes.plots import film
 from phenes.rl import tabular
 from phenes.store import Store
 from tests.cli.calling import call
+from tests.rl.rollouts import worlds  # noqa: F401
 from tests.rl.tabular import mdp
 from tests.rl.training.small import as_optax_needs_it, same, table  # noqa: F401
 
@@ -49,6 +50,23 @@ def test_a_network_leaves_files_and_goes_on(capsys, tmp_path):
     code, _, err = trained(capsys, *run[:-1], 4, "--out", tmp_path / "a", "--resume")
     assert code
     assert "seed was 3 and is now 4" in err
+
+
+def test_json_has_no_nan(capsys, tmp_path):
+    """Of an environment that pays NaN: values that are not numbers are null."""
+
+    def refused(text):
+        raise AssertionError(f"{text} is no JSON")
+
+    arguments = ("tests/Echo-v0", "--option", "broken=true", "--hidden", 4, "--popsize", 4)
+    with pytest.warns(UserWarning, match="nothing was learnt"):
+        code, out, _ = call(
+            capsys, "train", *arguments, "--generations", 1, "--out", tmp_path, "--json"
+        )
+    lines = out.strip().splitlines()
+    said = json.loads(lines[-1], parse_constant=refused)
+    assert (code, said["value"], said["failed"]) == (0, None, 4)
+    assert "returns nothing finite on 100 fresh episodes" in " ".join(lines)
 
 
 def test_a_table_leaves_files_and_arrows(capsys, tmp_path):

@@ -9,7 +9,8 @@ from jaxtyping import Array, Bool, Float
 
 # standard deviations at which observations are clipped: one may have hardly varied so far
 CLIP = 10.0
-SMALLEST = 1e-8  # variance
+SMALLEST = 1e-20  # variance, as of numbers that are 0 but for rounding
+DIGITS = 1e-6  # of the mean: what varies by less is rounding in single precision
 
 
 class Normaliser(eqx.Module):
@@ -35,7 +36,9 @@ class Normaliser(eqx.Module):
         return cls(jnp.zeros((), dtype), jnp.zeros(obs_dim, dtype), jnp.ones(obs_dim, dtype))
 
     def __call__(self, obs: Float[Array, " o"]) -> Float[Array, " o"]:
-        z = (obs.astype(self.mean.dtype) - self.mean) / jnp.sqrt(jnp.maximum(self.var, SMALLEST))
+        # whatever the unit is: micrometres that are given in metres vary by 1e-6
+        least = jnp.maximum((DIGITS * self.mean) ** 2, SMALLEST)
+        z = (obs.astype(self.mean.dtype) - self.mean) / jnp.sqrt(jnp.maximum(self.var, least))
         return jnp.clip(z, -CLIP, CLIP)
 
     def update(self, obs: Float[Array, "n t o"], mask: Bool[Array, "n t"]) -> "Normaliser":

@@ -6,10 +6,11 @@ generation, and neither needs the name of an environment:
 - what a step is paid for being alive: the median reward of a step. A learner that sees it stands
   still where moving may end the episode, so it is taken off, unless staying alive is what the
   environment is about (all steps are paid nearly the same).
-- what an idle step is paid at best: the first pair of individuals is the mean itself. As long as no
-  step of any individual is paid more than that and no episode ends by itself, differences between
-  individuals are what moving costs. The mean then stays where it is and the search widens, until
-  there is more.
+- what an idle step, and an idle episode, is paid at best: the first pair of individuals is the mean
+  itself. As long as no step and no episode of any individual is paid more than that and no episode
+  ends by itself, differences between individuals are what moving costs. The mean then stays where
+  it is and the search widens, until there is more. The return counts beside the steps for what is
+  paid late, in one sum at the end: no step may be better there, and every episode be another.
 """
 
 from typing import NamedTuple
@@ -31,18 +32,19 @@ class Idle(NamedTuple):
     """What is known of doing nothing.
 
     bonus: reward of a step for being alive. value: the best reward of a step of an idle episode.
-    width: of the search, in units of its spread.
+    total: the best return of one. width: of the search, in units of its spread.
     """
 
     bonus: Float[Array, ""]
     value: Float[Array, ""]
+    total: Float[Array, ""]
     width: Float[Array, ""]
 
     @classmethod
     def start(cls, bonus: float) -> "Idle":
         """Before the first generation; bonus: where it is given."""
         dtype = jnp.result_type(float)
-        return cls(*(jnp.asarray(v, dtype) for v in (bonus, -jnp.inf, 1.0)))
+        return cls(*(jnp.asarray(v, dtype) for v in (bonus, -jnp.inf, -jnp.inf, 1.0)))
 
 
 def survival(x: Trajectory) -> Float[Array, ""]:
@@ -75,14 +77,16 @@ def best_step(x: Trajectory) -> Float[Array, " n"]:
     return jnp.max(jnp.where(x.mask & ~jnp.isnan(x.reward), x.reward, -jnp.inf), axis=-1)
 
 
-def widened(idle: Idle, best: Float[Array, " n"], ended: Bool[Array, " n"]) -> tuple[Idle, Array]:
+def widened(
+    idle: Idle, best: Float[Array, " n"], f: Float[Array, " n"], ended: Bool[Array, " n"]
+) -> tuple[Idle, Array]:
     """The width of the next generation, and whether anything happened that can be learnt from.
 
-    That is an episode which ended by itself, or whose best step was paid more than any of an idle
-    one. Twice as wide if there was none, half as wide (down to 1) if half of the population had
-    one.
+    That is an episode which ended by itself, or whose best step, or return f, was paid more than
+    any of an idle one. Twice as wide if there was none, half as wide (down to 1) if half of the
+    population had one.
     """
-    event = ended | (best > idle.value)
+    event = ended | (best > idle.value) | (f > idle.total)
     found, share = jnp.any(event), jnp.mean(event, dtype=best.dtype)
     wider = jnp.where(idle.width < WIDEST, 2 * idle.width, 1.0)
     narrower = jnp.where(share >= 0.5, jnp.maximum(idle.width / 2, 1.0), idle.width)

@@ -33,6 +33,7 @@ from phenes.rl.problems.settings import Settings
 from phenes.rl.problems.together import MOST, Together
 from phenes.rl.rollouts.backends import Rollouts, Workers
 from phenes.rl.rollouts.layouts import Layout, from_described
+from phenes.rl.rollouts.python_envs import best
 from phenes.rl.rollouts.spaces import (
     LARGEST,
     Action,
@@ -41,7 +42,7 @@ from phenes.rl.rollouts.spaces import (
     Spaces,
     World,
 )
-from phenes.rl.rollouts.trajectory import Trajectory, length, total
+from phenes.rl.rollouts.trajectory import Trajectory, added, length, total
 from phenes.rl.trajectories import ByTrajectory, Genotype, Trajectories
 from phenes.rl.trajectories.selection import Measured
 from phenes.search import IsotropicGaussian
@@ -130,8 +131,10 @@ class GenerationStep(NamedTuple):
     def _together(self, policy: Policy) -> Together | None:
         """What is known of observations, where directions of search follow them."""
         linear = isinstance(policy.net, MLP) and len(policy.net.layers) == 1
-        size = self.env.spaces.obs_dim
-        return Together.start(size) if self.settings.together and linear and size <= MOST else None
+        spaces = self.env.spaces
+        if not (self.settings.together and linear and spaces.obs_dim <= MOST):
+            return None
+        return Together.start(spaces.obs_dim, spaces.lopsided)
 
     def ask(self, carry: Carry) -> Batch:
         """The population; the first pair of all is idle, where that is to be known."""
@@ -158,10 +161,10 @@ class GenerationStep(NamedTuple):
         """The update."""
         steps, dtype = length(sample), carry.state.q.mean.dtype
         f = jnp.asarray(total(sample), dtype)
-        idle = self._known(carry, sample)
+        idle = self._known(carry, sample, f)
         seen = f - idle.bonus.astype(dtype) * steps.astype(dtype)
         if self.settings.widen:
-            idle, found = widened(idle, best_step(sample).astype(dtype), sample.ended)
+            idle, found = widened(idle, best_step(sample).astype(dtype), f, sample.ended)
             seen = jnp.where(found | ~jnp.isfinite(f), seen, 0.0)  # equal values are no step
         state, info = self.strategy(self.law(carry)).tell(
             carry.state, batch._replace(x=sample, f=seen)
@@ -175,16 +178,22 @@ class GenerationStep(NamedTuple):
         after = Carry(state, carry.policy.observe(sample.obs, sample.mask), idle, together)
         return after, report(_of_returns(info, f), jnp.sum(steps, dtype=jnp.int32), after.measured)
 
-    def _known(self, carry: Carry, x: Trajectory) -> Idle:
+    def _known(self, carry: Carry, x: Trajectory, f: Float[Array, " n"]) -> Idle:
         """What the first generation says of doing nothing."""
         first, idle, s = carry.state.generation == 0, carry.idle, self.settings
         if s.bonus is None:
             bonus = survival(x).astype(idle.bonus.dtype)
             idle = idle._replace(bonus=jnp.where(first, bonus, idle.bonus))
         if s.widen:
+            half = s.popsize // 2
             best = best_step(x)
-            value = jnp.maximum(best[0], best[s.popsize // 2]).astype(idle.value.dtype)
-            idle = idle._replace(value=jnp.where(first, value, idle.value))
+            value = jnp.maximum(best[0], best[half]).astype(idle.value.dtype)
+            # that is NaN where a reward was, and nothing is more than NaN
+            most = jnp.maximum(f[0], f[half]).astype(idle.total.dtype)
+            idle = idle._replace(
+                value=jnp.where(first, value, idle.value),
+                total=jnp.where(first, most, idle.total),
+            )
         return idle
 
     def once(self, carry: Carry) -> tuple[Carry, Report]:
@@ -237,14 +246,11 @@ def _shapes(env: Rollouts) -> Batch:
     return Batch(None, Trajectory(*cast("list[Array]", [obs, None, None, None, None, None])))
 
 
-def _act(
-    policy: Policy, theta: Float[Array, " d"], obs: Float[Array, " o"], key: PRNGKeyArray | None
+def _draw(
+    policy: Policy, theta: Float[Array, " d"], obs: Float[Array, " o"], key: PRNGKeyArray
 ) -> Array:
-    """The best action as the environment takes it, or with a key one that is drawn."""
-    out = policy.output(theta, obs)
-    return policy.head.to_env(
-        policy.head.mode(out) if key is None else policy.head.sample(key, out)
-    )
+    """An action that is drawn, as the environment takes it."""
+    return policy.head.to_env(policy.head.sample(key, policy.output(theta, obs)))
 
 
 class NetworkPolicy:
@@ -254,16 +260,18 @@ class NetworkPolicy:
 
     def __init__(self, policy: Policy, theta: Float[np.ndarray, " d"], spaces: Spaces):
         self.policy, self.theta, self.spaces = policy, theta, spaces
-        self.act = eqx.filter_jit(_act)
+        self.draw = eqx.filter_jit(_draw)
 
     def predict(
         self, obs: Observation, name: str, rng: np.random.Generator | None = None
     ) -> Action:
         """See `Readout.predict`."""
-        flat, key = jnp.asarray(self._read(obs, name)), None
-        if rng is not None:
+        flat, theta = self._read(obs, name), jnp.asarray(self.theta)
+        if rng is None:
+            action = best(self.policy, theta, flat[None])[1][0]
+        else:
             key = jax.random.key(int(rng.integers(2**32)))
-        action = np.asarray(self.act(self.policy, jnp.asarray(self.theta), flat, key))
+            action = np.asarray(self.draw(self.policy, theta, jnp.asarray(flat), key))
         if self.spaces.acts is not None:
             return self.spaces.acts.writer()(action)
         return int(action) if self.spaces.n is not None else action
@@ -288,7 +296,7 @@ class NetworkPolicy:
         try:
             self._check(play.spaces)
             theta, key = jnp.asarray(self.theta), jax.random.key(seed)
-            return np.asarray(totals(play, self.policy, theta, key, episodes), float)
+            return added(best_actions(play, self.policy, theta, key, episodes))
         finally:
             play.close()
 
@@ -420,12 +428,12 @@ def _check_numbers(name: str, array: np.ndarray) -> None:
     _validate.finite(name, array)
 
 
-def totals(
+def best_actions(
     env: Rollouts, policy: Policy, theta: Float[Array, " d"], key: PRNGKeyArray, episodes: int
-) -> Array:
-    """Returns of one theta with its best actions, [episodes]."""
+) -> Trajectory:
+    """Episodes of one theta with its best actions."""
     law = Trajectories(policy, env, deterministic=True)
-    return total(law.sample_all(key, jnp.broadcast_to(theta[None], (episodes, theta.size))))
+    return law.sample_all(key, jnp.broadcast_to(theta[None], (episodes, theta.size)))
 
 
 def _listed(bounds: np.ndarray | None) -> list[float | str] | None:
@@ -486,7 +494,7 @@ class NetworkProblem:
         env, policy = self.step.env, self.policy.with_scale(answer.scale)
         keys = jax.random.split(jax.random.fold_in(self.stream, generation), episodes // LOOKS)
         if not env.compiled:
-            return float(np.mean(totals(env, policy, answer.theta, keys[0], episodes)))
+            return float(np.mean(added(best_actions(env, policy, answer.theta, keys[0], episodes))))
         # one small compiled program for looks and proofs
         return float(np.mean([_few(env, key, policy, answer.theta) for key in keys]))
 
@@ -552,4 +560,4 @@ def _scanned(step: GenerationStep, carry: Carry, n: int) -> tuple[Carry, Report]
 @eqx.filter_jit
 def _few(env: Rollouts, key: PRNGKeyArray, policy: Policy, theta: Float[Array, " d"]) -> Array:
     """Returns of a look: the same program for all estimators."""
-    return totals(env, policy, theta, key, LOOKS)
+    return total(best_actions(env, policy, theta, key, LOOKS))

@@ -9,7 +9,8 @@ the actions vary as much as with independent weights.
 
 A constant input is not an observation. It holds a posture, which is needed where an episode ends by
 itself if one falls; where none does, a constant push is a trap. So it is searched only if an
-episode of the first generation ended by itself.
+episode of the first generation ended by itself, or if the bounds of actions are not symmetric: a
+policy that begins at zero begins in their middle, which is nothing special then.
 """
 
 from typing import NamedTuple
@@ -25,8 +26,8 @@ MOST = 512  # observations; beyond that a matrix of all pairs costs more than it
 class Together(NamedTuple):
     """What was seen so far.
 
-    count, mean, cov: number, mean and covariance of the observations. posture: whether an episode
-    of the first generation ended by itself.
+    count, mean, cov: number, mean and covariance of the observations. posture: whether the constant
+    is searched.
     """
 
     count: Float[Array, ""]
@@ -35,14 +36,14 @@ class Together(NamedTuple):
     posture: Bool[Array, ""]
 
     @classmethod
-    def start(cls, obs_dim: int) -> "Together":
+    def start(cls, obs_dim: int, posture: bool = False) -> "Together":
         """Before the first generation: all observations apart."""
         dtype = jnp.result_type(float)
         return cls(
             jnp.zeros((), dtype),
             jnp.zeros(obs_dim, dtype),
             jnp.eye(obs_dim, dtype=dtype),
-            jnp.asarray(False),
+            jnp.asarray(posture),
         )
 
     def update(
@@ -62,7 +63,7 @@ class Together(NamedTuple):
             self.count + n,
             self.mean + share * delta,
             both,
-            jnp.where(self.count > 0, self.posture, jnp.any(ended)),
+            self.posture | ((self.count == 0) & jnp.any(ended)),
         )
 
     def factor(self) -> Float[Array, "o o"]:

@@ -13,7 +13,8 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, PRNGKeyArray
+from jax import lax
+from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from phenes.rl.rollouts import keys as individual
 from phenes.rl.rollouts import layouts
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from gymnasium.vector import VectorEnv
 
 FEW = 32  # policies: with fewer, the call itself is what costs time
+ROWS = 16  # observations of a call of `best`
 Step = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
@@ -81,7 +83,11 @@ class Host:
         theta, keys, initial = individual.population(theta, keys, initial_keys)
         obs = self._reset(initial)
         log, alive, t = Log(self.spaces, obs, theta.dtype), np.arange(len(theta)), 0
-        actors = Actors(policy, theta, keys, bool(deterministic))
+        actors = (
+            Alike(policy, theta[0])
+            if deterministic and _all_one(theta)
+            else Actors(policy, theta, keys, bool(deterministic))
+        )
         while len(alive) and t < self.spaces.limit:
             action, given = actors(alive, obs, t)
             after, reward, terminated, truncated = self._step(t, alive, given)
@@ -132,13 +138,17 @@ def _seeds(keys: Array) -> Array:
 
 
 class Log:
-    """Growing arrays with time first, so that memory for later steps is not touched."""
+    """Growing arrays with time first, so that memory for later steps is not touched.
+
+    Rewards keep the precision in which the environment pays them: a return is what a plain loop
+    adds up.
+    """
 
     def __init__(self, spaces: Spaces, obs: np.ndarray, dtype: np.dtype):
         self.size, self.limit, self.dtype = len(obs), spaces.limit, dtype
         self.obs = np.zeros((spaces.limit, *obs.shape), dtype)
         self.action: np.ndarray | None = None
-        self.reward = np.zeros((spaces.limit, self.size), dtype)
+        self.reward = np.zeros((spaces.limit, self.size))
         self.mask = np.zeros((spaces.limit, self.size), bool)
         self.ended, self.final = np.zeros(self.size, bool), np.zeros(obs.shape, dtype)
 
@@ -196,6 +206,59 @@ class Actors:
         self.row[who] = np.arange(len(who))
         index = np.concatenate([who, np.repeat(who[:1], size - len(who))])
         self.near, self.prepared = tuple(whole[index] for whole in self.all), None
+
+
+class Alike:
+    """One policy in all episodes, with its best actions: it acts as `Trained.predict` does."""
+
+    def __init__(self, policy: ActingPolicy, theta: Array):
+        self.policy, self.theta = policy, theta
+
+    def __call__(self, alive: np.ndarray, obs: np.ndarray, t: int) -> tuple[np.ndarray, np.ndarray]:
+        """Actions of these, as chosen and as the environment takes them."""
+        blocks = [
+            best(self.policy, self.theta, obs[k : k + ROWS]) for k in range(0, len(obs), ROWS)
+        ]
+        action, given = (np.concatenate(each) for each in zip(*blocks, strict=True))
+        return action, given
+
+
+def _all_one(theta: Array) -> bool:
+    rows = np.asarray(theta)
+    return bool(np.all(rows == rows[:1]))
+
+
+def best(
+    policy: ActingPolicy, theta: Array, obs: Float[np.ndarray, "r o"]
+) -> tuple[np.ndarray, np.ndarray]:
+    """The best actions for up to `ROWS` observations, as chosen and as the environment takes them.
+
+    A row has the same action, to the last bit, whatever the others are and however many: they are
+    taken one by one by one program. In a product of matrices it would depend on their number.
+    """
+    seen = np.zeros((ROWS, obs.shape[1]), theta.dtype)
+    seen[: len(obs)] = obs
+    action, given = jax.device_get(_row_by_row(policy, theta, seen, np.int32(len(obs))))
+    return action[: len(obs)], given[: len(obs)]
+
+
+@eqx.filter_jit
+def _row_by_row(
+    policy: ActingPolicy,
+    theta: Array,
+    obs: Array | Float[np.ndarray, "r o"],
+    n: Int[Array, ""] | np.integer,
+) -> tuple[Array, Array]:
+    def act(row: Float[Array, " o"]) -> tuple[Array, Array]:
+        action = policy.head.mode(policy.output(theta, row))
+        return action, policy.head.to_env(action)
+
+    def one(k: Array, out: tuple[Array, Array]) -> tuple[Array, Array]:
+        return jax.tree.map(lambda rows, row: rows.at[k].set(row), out, act(obs[k]))
+
+    shapes = jax.eval_shape(act, obs[0])
+    none = jax.tree.map(lambda row: jnp.zeros((ROWS, *row.shape), row.dtype), shapes)
+    return lax.fori_loop(0, n, one, none)
 
 
 @functools.lru_cache(maxsize=32)

@@ -81,6 +81,11 @@ class Spaces(NamedTuple):
         return self.n is not None or self.sizes is not None
 
     @property
+    def lopsided(self) -> bool:
+        """Whether bounds of actions are not symmetric, so that 0 is not their middle."""
+        return self.low is not None and bool(np.any(self.low != -np.asarray(self.high)))
+
+    @property
     def action_dim(self) -> int:
         """Coordinates of an action, 1 if it is a choice."""
         if self.n is not None:

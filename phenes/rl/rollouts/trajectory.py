@@ -61,6 +61,12 @@ def total(x: Trajectory) -> Float[Array, "*n"]:
     return (x.reward * x.mask.astype(x.reward.dtype)).sum(axis=-1)
 
 
+def added(x: Trajectory) -> Float[np.ndarray, " n"]:
+    """f of N individuals as a loop over steps adds it up: in their order, in double precision."""
+    paid = np.where(np.asarray(x.mask), np.asarray(x.reward, float), 0.0)
+    return np.cumsum(paid, axis=-1)[:, -1]
+
+
 def length(x: Trajectory) -> Int[Array, "*n"]:
     """How many steps were taken.
 

@@ -58,27 +58,28 @@ def opened(path: str | Path) -> Iterator[IO[bytes]]:
             raise ValueError(f"{path} is not a policy that was saved by phenes: {error}") from error
 
 
-def read(file: IO[bytes], env: str | None = None) -> Saved:
+def read(file: IO[bytes], trusted: bool = False, name: str | None = None) -> Saved:
     """What a file holds, with everything checked that does not depend on the kind of policy.
 
-    env: the environment in place of the one that the file names.
+    trusted: the environment is given, and what the file says of it has nothing imported. name: of
+    the environment in place of the one in the file.
     """
     arrays = load_arrays(file, LARGEST)
     contents = _of_this_format(json.loads(str(arrays.pop(TEXT))), arrays)
     if contents["kind"] not in KINDS:
         raise ValueError(f"its kind is {contents['kind']!r}")
     about = dict(contents["about"])
-    if env is not None:
-        about["name"] = env
-    for name, kind in (("name", str), ("options", dict), ("settings", dict)):
-        if not isinstance(about[name], kind):
+    if name is not None:
+        about["name"] = name
+    for entry, kind in (("name", str), ("options", dict), ("settings", dict)):
+        if not isinstance(about[entry], kind):
             raise ValueError(
-                f"{name} must be of type {kind.__name__}, got {validate.quote(about[name])}"
+                f"{entry} must be of type {kind.__name__}, got {validate.quote(about[entry])}"
             )
     validate.count("popsize", about["popsize"])
-    if env is None:
+    if not trusted:
         _refuse_modules(about)
-    curve = _curve({name: arrays.pop(f"curve.{name}") for name in Curve._fields})
+    curve = _curve({field: arrays.pop(f"curve.{field}") for field in Curve._fields})
     return Saved(contents["kind"], about, dict(contents["readout"]), arrays, curve)
 
 

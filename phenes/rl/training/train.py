@@ -1,6 +1,7 @@
 """`train`: a policy for any Gymnasium environment."""
 
 import dataclasses
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
@@ -378,6 +379,12 @@ def _trained(
             )
     finally:
         problem.close()
+    played = out.curve.generations * about["popsize"]
+    if played and out.curve.failed.sum() == played:
+        warnings.warn(
+            f"nothing was learnt: no episode of {about['name']} had a finite return",
+            stacklevel=3,
+        )
     end = {"solved": out.solved, "value": out.value, "seconds": round(out.seconds, 2)}
     return Trained(out.readout, out.curve, {**about, **end}, heard.world)
 

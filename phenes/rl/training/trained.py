@@ -51,6 +51,12 @@ class Evaluation(NamedTuple):
         return float(np.std(self.returns, ddof=1) / np.sqrt(self.returns.size))
 
     def __str__(self) -> str:
+        finite = np.isfinite(self.returns)
+        if not finite.all():
+            failed = f"nothing finite on {np.sum(~finite):,}"
+            if not finite.any():
+                return f"{failed} episodes"
+            return f"{Evaluation(self.returns[finite])}, and {failed} more"
         return f"{self.mean:.5g} ± {self.se:.2g} on {self.returns.size:,} episodes"
 
 
@@ -82,6 +88,8 @@ class Trained:
         if "parameters" in about:
             known[0] += f" of {about['parameters']:,} parameters"
         known.append(f"learnt in {self.episodes:,} episodes")
+        if self.curve.failed.any():
+            known[-1] += f" of which {self.curve.failed.sum():,} failed"
         if "value" in about:  # not while it is still learning
             known.append(f"best actions return {about['value']:.5g}")
         return f"<Trained for {self.name}: {', '.join(known)}>"
@@ -342,7 +350,11 @@ class Trained:
                 f" {env!r}"
             )
         with policy_file.opened(path) as file:
-            saved = policy_file.read(file, None if env is None else name_of(env))
+            # a function has a name of its own, which is not that of what it makes
+            name = None
+            if env is not None and (isinstance(env, str) or showing.is_made(env)):
+                name = name_of(env)
+            saved = policy_file.read(file, env is not None, name)
             if saved.kind == "table":
                 readout = tabular.restored(saved.readout, saved.arrays)
                 return cls(readout, saved.curve, saved.about, _kept_world(env))

@@ -198,6 +198,18 @@ def test_scale_is_that_of_all_that_was_seen(key):
     assert float(scale(1e9 * jnp.ones(5)).max()) == 10.0
 
 
+@pytest.mark.parametrize("unit", [1e-9, 1e-6, 1.0, 1e6])
+def test_the_unit_of_an_observation_does_not_matter(unit, key):
+    """What is scaled varies by 1; but for what is constant beside rounding, which stays small."""
+    mask, obs = jnp.ones((4, 50), bool), 2.0 + jax.random.normal(key, (4, 50, 2))
+    scale = Normaliser.start(2).update(unit * obs, mask)
+    z = jax.vmap(jax.vmap(scale))(unit * obs)
+    np.testing.assert_allclose([z.mean(), z.std()], [0, 1], atol=1e-6)
+    still = unit * (3.3 + 1e-8 * obs)
+    quiet = jax.vmap(jax.vmap(Normaliser.start(2).update(still, mask)))(still)
+    assert float(jnp.abs(quiet).max()) < 0.1
+
+
 @pytest.mark.parametrize(
     "net",
     [MLP(jax.random.key(1), 4, 3, (5, 6)), Bent(jnp.ones((3, 4)) / 3, jnp.asarray([1, 0, 3, 2]))],

@@ -1,13 +1,16 @@
 """A linear policy is searched as its observations vary."""
 
 import dataclasses
+import functools
 
+import gymnasium
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from phenes.rl import rollouts, training
+from phenes.rl.problems.network import GenerationStep
 from phenes.rl.problems.starts import begin
 from phenes.rl.problems.together import INDEPENDENT, Together
 from tests.rl.problems.test_idle import one_generation
@@ -18,6 +21,14 @@ def observed(obs, *, ended=False, mask=None):
     obs = jnp.asarray(obs)
     mask = jnp.ones(obs.shape[:2], bool) if mask is None else jnp.asarray(mask)
     return obs, mask, jnp.full(obs.shape[0], ended)
+
+
+class Push(gymnasium.Env):
+    """Nothing but spaces: actions between these bounds."""
+
+    def __init__(self, low, high):
+        self.observation_space = gymnasium.spaces.Box(-1, 1, (2,))
+        self.action_space = gymnasium.spaces.Box(low, high, (1,))
 
 
 def correlated(key, shape=(3, 50)):
@@ -82,6 +93,20 @@ def test_the_first_generation_says_whether_a_posture_is_to_be_held(key):
     assert not stood.posture
     assert fell.update(*observed(correlated(key), ended=False)).posture
     assert not stood.update(*observed(correlated(key), ended=True)).posture
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "posture"),
+    [(-1, 1, False), (-np.inf, np.inf, False), (0, 10, True), (0, np.inf, True)],
+)
+def test_where_bounds_are_not_symmetric_the_constant_is_searched_at_once(low, high, posture):
+    """The middle of the actions is not doing nothing, and where to begin has to be found."""
+    play = rollouts.load(functools.partial(Push, low, high), max_episode_steps=3)
+    settings = training.linear()
+    step = GenerationStep(settings, play, jax.random.key(0))
+    carry = step.begin(*begin(jax.random.key(0), play.spaces, settings, None))
+    assert carry.together.posture == posture
+    assert np.any(np.asarray(step.ask(carry).theta)[:, -1] != 0) == posture
 
 
 @pytest.mark.tier("rl")

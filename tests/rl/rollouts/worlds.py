@@ -1,5 +1,7 @@
 """Small environments of all kinds."""
 
+from typing import ClassVar
+
 import gymnasium
 import numpy as np
 from gymnasium import spaces
@@ -86,6 +88,31 @@ class Walk(gymnasium.Env):
         }[self.observation]
 
 
+class Echo(gymnasium.Env):
+    """What is paid are real numbers that depend on every digit of the actions, for 7 to 12 steps.
+
+    seeds: those with which one of this class was reset. broken: what is paid is NaN.
+    """
+
+    seeds: ClassVar[list[int]] = []
+    observation_space, action_space = spaces.Box(-9, 9, (5,)), spaces.Box(-2, 3, (3,))
+
+    def __init__(self, broken=False):
+        self.broken = broken
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        Echo.seeds.append(seed)
+        self.left, self.seen = int(self.np_random.integers(7, 13)), np.ones(5, np.float32)
+        return self.seen, {}
+
+    def step(self, action):
+        paid, self.left = float(np.sum(self.seen[:3] * action)) / 3, self.left - 1
+        noise = self.np_random.normal(size=5)
+        self.seen = (0.9 * self.seen + 0.1 * np.sum(action) + noise).astype(np.float32)
+        return self.seen, np.nan if self.broken else paid, self.left == 0, False, {}
+
+
 def _vector(mode):
     def make(num_envs, max_episode_steps=None, **options):
         limited = lambda: gymnasium.wrappers.TimeLimit(Walk(**options), max_episode_steps)  # noqa: E731
@@ -95,6 +122,7 @@ def _vector(mode):
 
 
 gymnasium.register("tests/Walk-v0", "tests.rl.rollouts.worlds:Walk", max_episode_steps=20)
+gymnasium.register("tests/Echo-v0", "tests.rl.rollouts.worlds:Echo", max_episode_steps=20)
 gymnasium.register("tests/Endless-v0", "tests.rl.rollouts.worlds:Walk")
 for mode in AutoresetMode:
     gymnasium.register(

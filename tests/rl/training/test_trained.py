@@ -1,5 +1,6 @@
 """What comes out of `train`, of tables and networks alike: it acts, is evaluated, and is kept."""
 
+import functools
 import json
 
 import equinox as eqx
@@ -14,11 +15,11 @@ from phenes.rl import tabular
 from phenes.rl.curve import Curve
 from phenes.rl.policies import MLP, policy
 from phenes.rl.problems.network import NetworkPolicy
-from phenes.rl.rollouts import load, total
+from phenes.rl.rollouts import load, spaces, total
 from phenes.rl.rollouts.python_envs import _seeds
-from phenes.rl.training import Trained
+from phenes.rl.training import Evaluation, Trained
 from phenes.rl.training.policy_file import NETWORK_1, TABLE_1
-from tests.rl.rollouts import worlds  # noqa: F401
+from tests.rl.rollouts.worlds import Echo
 from tests.rl.training.small import as_optax_needs_it, resaved, same, short, table  # noqa: F401
 
 
@@ -63,6 +64,23 @@ def test_printed_it_is_one_line(network, lake):
         )
     )
     assert "a table of 64 parameters, learnt in 5,000 episodes" in repr(lake)
+
+
+def test_an_evaluation_says_how_many_episodes_failed():
+    """The mean is not a number then; printed, the others are told apart."""
+    found = Evaluation(np.array([1.0, np.nan, 3.0, np.inf]))
+    assert np.isnan(found.mean)
+    assert str(found) == "2 ± 1 on 2 episodes, and nothing finite on 2 more"
+    assert str(Evaluation(found.returns[1:2])) == "nothing finite on 1 episodes"
+    assert str(Evaluation(found.returns[::2])) == "2 ± 1 on 2 episodes"
+
+
+def test_a_training_in_which_every_episode_fails_says_so():
+    """NaN from the second step on, whatever is done."""
+    make = functools.partial(Echo, broken=True)
+    with pytest.warns(UserWarning, match="no episode of Echo had a finite return"):
+        out = phenes.rl.train(make, generations=1, popsize=4, hidden=(4,), max_steps=9)
+    assert "learnt in 4 episodes of which 4 failed" in repr(out)
 
 
 def test_what_a_table_leaves_behind(lake, tmp_path):
@@ -113,6 +131,13 @@ def test_another_environment_is_refused(network, tmp_path):
         again.evaluate(2)
 
 
+def test_a_function_that_makes_the_environment_does_not_rename_it(network, tmp_path):
+    path = network.save(tmp_path / "cartpole.phenes")
+    again = phenes.rl.load(path, env=lambda **options: gymnasium.make("CartPole-v1", **options))
+    assert again.name == network.name == "CartPole-v1"
+    assert phenes.rl.load(path, env="tests/Walk-v0").name == "tests/Walk-v0"
+
+
 def test_frames_of_an_episode(network, lake):
     for trained, steps in ((network, 40), (lake, 6)):
         frames = trained.frames()
@@ -161,6 +186,25 @@ def test_a_plain_loop_with_predict_is_what_is_evaluated(observation, action, tmp
             obs, reward, terminated, truncated, _ = world.step(chosen)
             found, over = found + reward, terminated or truncated
         assert found == float(expected)
+
+
+@pytest.mark.parametrize("hidden", [(), (16, 16)])
+def test_evaluate_returns_what_a_plain_loop_adds_up_to_the_last_bit(hidden):
+    """Whatever the number of episodes that are played side by side, with real rewards."""
+    known = spaces("tests/Echo-v0")
+    acting, theta = policy(jax.random.key(5), known, hidden=hidden)
+    about = {"kind": "network", "name": "tests/Echo-v0", "options": {}, "popsize": 1}
+    curve = Curve(*(np.empty(0) for _ in Curve._fields))
+    trained = Trained(NetworkPolicy(acting, np.asarray(theta), known), curve, about)
+    Echo.seeds.clear()
+    found = trained.evaluate(20).returns
+    seeds, world = list(Echo.seeds), gymnasium.make("tests/Echo-v0")
+    for seed, expected in zip(seeds[-20:], found, strict=True):
+        (obs, _), summed, over = world.reset(seed=seed), 0.0, False
+        while not over:
+            obs, reward, terminated, truncated, _ = world.step(trained.predict(obs))
+            summed, over = summed + float(reward), terminated or truncated
+        assert summed == expected
 
 
 def test_actions_that_are_drawn(network, lake):

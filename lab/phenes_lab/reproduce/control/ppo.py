@@ -42,8 +42,8 @@ class Zoo(NamedTuple):
     wide: bool = False
 
 
-# typed by hand from hyperparams/ppo.yml of rl-baselines3-zoo, where these environments have the
-# versions LunarLanderContinuous-v2, HalfCheetah-v3 and Hopper-v3
+# typed by hand from hyperparams/ppo.yml of rl-baselines3-zoo, where LunarLanderContinuous has
+# version 2 and the MuJoCo tasks have version 3
 ZOO = {
     "Pendulum-v1": Zoo(
         (-200.0,),
@@ -90,6 +90,52 @@ ZOO = {
         },
         envs=16,
         normalise=False,
+    ),
+    "InvertedPendulum-v5": Zoo(
+        (950.0,),
+        {
+            "batch_size": 64,
+            "n_steps": 32,
+            "gamma": 0.999,
+            "learning_rate": 0.000222425,
+            "ent_coef": 1.37976e-07,
+            "clip_range": 0.4,
+            "n_epochs": 5,
+            "gae_lambda": 0.9,
+            "max_grad_norm": 0.3,
+            "vf_coef": 0.19816,
+        },
+    ),
+    "InvertedDoublePendulum-v5": Zoo(
+        (9000.0,),
+        {
+            "batch_size": 512,
+            "n_steps": 128,
+            "gamma": 0.98,
+            "learning_rate": 0.000155454,
+            "ent_coef": 1.05057e-06,
+            "clip_range": 0.4,
+            "n_epochs": 10,
+            "gae_lambda": 0.8,
+            "max_grad_norm": 0.5,
+            "vf_coef": 0.695929,
+        },
+    ),
+    "Swimmer-v5": Zoo((325.0,), {"gamma": 0.9999}),
+    "Walker2d-v5": Zoo(
+        (1000.0,),
+        {
+            "batch_size": 32,
+            "n_steps": 512,
+            "gamma": 0.99,
+            "learning_rate": 5.05041e-05,
+            "ent_coef": 0.000585045,
+            "clip_range": 0.1,
+            "n_epochs": 20,
+            "gae_lambda": 0.95,
+            "max_grad_norm": 1,
+            "vf_coef": 0.871923,
+        },
     ),
     "HalfCheetah-v5": Zoo(
         (1500.0, 3000.0),
