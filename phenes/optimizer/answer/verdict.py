@@ -18,6 +18,7 @@ from phenes.optimizer.answer.claim import Claim
 from phenes.optimizer.answer.held import unconfirmed, unmet
 from phenes.optimizer.answer.reserve import LARGEST_SHARE, VERIFYING
 from phenes.optimizer.answer.result import Best, Candidate, Failing, Result
+from phenes.optimizer.answer.unmet_failures import change_of_mean
 from phenes.risk import Risk, mean, probability_below
 
 POPULATIONS = 2  # evaluations below so many populations are no search
@@ -74,12 +75,18 @@ def answer(facts: Facts) -> Result:
     if facts.held is not None and facts.held.met and facts.reasons:
         notes = [*unconfirmed(facts.held), *notes]
     fun_se = np.inf if facts.seen.flat and not claim.exact else known.se
+    hidden = _hidden(facts, own)
+    if hidden > known.se and facts.reasons:
+        notes.append(
+            f"none of {own.size} evaluations at x failed, but others did: fun_se allows for"
+            f" failures that so few have not met"
+        )
     message = "; ".join([*_ends(facts.reasons, facts.generations), *doubts, *notes])
     return Result(
         x=known.theta.copy(),
         status=_status(facts.reasons),
         fun=float(known.fun),
-        fun_se=float(fun_se),
+        fun_se=float(np.hypot(fun_se, hidden)),
         nfev=facts.nfev,
         success=not doubts and bool(facts.reasons),
         message=message,
@@ -98,6 +105,17 @@ def answer(facts: Facts) -> Result:
         constraints=facts.held,
         objective=facts.objective,
     )
+
+
+def _hidden(facts: Facts, own: FloatArray) -> float:
+    """What failures that none of the draws at x has met may change of the mean of f there.
+
+    Zero where failures are no matter of place: those are as likely everywhere.
+    """
+    seen = facts.seen
+    if facts.claim.exact or facts.objective != mean() or np.isnan(own).any():
+        return 0.0
+    return change_of_mean(own) if seen.walled and facts.failed else 0.0
 
 
 def _status(reasons: dict[str, Any]) -> int:
