@@ -7,6 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import phenes
 
@@ -587,7 +588,11 @@ def test_a_raised_budget_goes_on_searching(tmp_path, asynchronous):
     longer = phenes.minimize(f, budget=400, **options)
     assert (short.nfev, longer.nfev) == (120, 400)
     np.testing.assert_array_equal(longer.evaluations.theta[:120], short.evaluations.theta)
-    assert longer.fun < short.fun
+
+    def expected(x):  # E |e| of e ~ N(x - 1, 0.05^2), exactly: claims of few draws scatter
+        return np.sum(stats.foldnorm(np.abs(x - 1) / 0.05, scale=0.05).mean())
+
+    assert expected(longer.x) < expected(short.x)
     again = phenes.minimize(f, budget=400, **options)
     np.testing.assert_array_equal(again.x, longer.x)
     assert (again.fun, again.fun_se) == (longer.fun, longer.fun_se)
