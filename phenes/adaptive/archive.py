@@ -10,27 +10,48 @@ from phenes.adaptive import tuning
 
 
 def have_a_place(x: np.ndarray, failed: np.ndarray) -> bool:
-    """Whether failures depend on x: they lie on one side (Hotelling's T^2), or cluster.
+    """Whether failures depend on x: they lie on one side (Hotelling's T^2), or rows cluster.
 
-    They cluster if the nearest neighbours of failures fail more often than other rows. Only the
-    newest rows of x [n, d] are tested; a few failures are taken to depend on x.
+    They cluster if neighbours are of the same kind more often than by chance, values as well as
+    failures: around a ball that works failures have all directions, and none is near another. Only
+    the newest rows of x [n, d] are tested; a few failures are taken to depend on x.
     """
     x = x[-tuning.FAILURE_ROWS :]
     failed = failed[-tuning.FAILURE_ROWS :]
-    neighbours = tuning.FAILURE_NEIGHBOURS
     n = failed.size
     bad = int(failed.sum())
-    if bad <= tuning.FEW_FAILURES or n - bad < neighbours:
+    if bad <= tuning.FEW_FAILURES or n - bad < tuning.FAILURE_NEIGHBOURS:
         return True
     z = (x - x.mean(axis=0)) / np.maximum(x.std(axis=0), tuning.TINY)
     if _on_one_side(z, failed):
         return True
-    apart = np.sum(z**2, axis=1) - 2 * z[failed] @ z.T
-    apart[np.arange(bad), np.flatnonzero(failed)] = np.inf
+    return clusters(z, failed)
+
+
+def clusters(z: np.ndarray, failed: np.ndarray) -> bool:
+    """Whether rows have fewer neighbours of the other kind than with labels in any order.
+
+    The mean and the variance over all orders are exact (join counts, Cliff and Ord): in many
+    coordinates a few rows in the middle are neighbours of most, and counting each time as a case of
+    its own would find clusters among failures at random.
+    """
+    n, neighbours = failed.size, tuning.FAILURE_NEIGHBOURS
+    apart = np.sum(z**2, axis=1) - 2 * z @ z.T
+    np.fill_diagonal(apart, np.inf)
     nearest = np.argpartition(apart, neighbours, axis=1)[:, :neighbours]
-    share = bad / n
-    error = np.sqrt(share * (1 - share) / (bad * neighbours))
-    return bool(failed[nearest].mean() - share > tuning.FAILURE_SURE * error)
+    joined = np.zeros((n, n))
+    np.put_along_axis(joined, nearest, 1.0, axis=1)
+    joined += joined.T
+    mixed = float(joined[failed][:, ~failed].sum())
+    bad, good = int(failed.sum()), int(n - failed.sum())
+    whole, squares = float(joined.sum()), 2 * float(np.sum(joined**2))
+    degrees = 4 * float(np.sum(joined.sum(axis=1) ** 2))
+    pairs = bad * good / (n * (n - 1))
+    fours = pairs * (bad - 1) * (good - 1) / ((n - 2) * (n - 3))
+    mean = whole * pairs
+    second = 2 * squares * pairs + (degrees - 2 * squares) * pairs
+    variance = (second + 4 * (whole**2 + squares - degrees) * fours) / 4 - mean**2
+    return mean - mixed > tuning.FAILURE_SURE * np.sqrt(max(variance, 0.0))
 
 
 def _on_one_side(z: np.ndarray, failed: np.ndarray) -> bool:

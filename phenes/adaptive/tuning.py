@@ -50,15 +50,15 @@ KEPT_POPULATIONS_AT_LEAST = 2
 KEPT_AT_LEAST = 1000
 # Rows for which room is made at first. [guard]
 FIRST_ROOM = 256
-# Failures depend on x if so many nearest neighbours of theirs fail more often than others. [bench:
-# `phenes bench trust`]
+# Failures depend on x if so many nearest neighbours of rows are of their kind more often than by
+# chance. [bench: `phenes bench trust`]
 FAILURE_NEIGHBOURS = 3
 # Newest rows by which this is tested. [guard]
 FAILURE_ROWS = 400
 # Up to so many failures are taken to depend on x. [bench: `phenes bench trust`]
 FEW_FAILURES = 5
-# Standard errors by which neighbours must fail more often, or means differ. [bench: `phenes bench
-# trust`]
+# Standard errors by which neighbours must be of one kind more often, or means differ. [bench:
+# `phenes bench trust`]
 FAILURE_SURE = 2.0
 
 # --- models ---
