@@ -1,5 +1,6 @@
 """The samples of a run: f(x) is exact at x, so a sample stays true for ever, and so do failures."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import cast
@@ -44,14 +45,14 @@ def clusters(z: np.ndarray, failed: np.ndarray) -> bool:
     joined += joined.T
     mixed = float(joined[failed][:, ~failed].sum())
     bad, good = int(failed.sum()), int(n - failed.sum())
-    whole, squares = float(joined.sum()), 2 * float(np.sum(joined**2))
-    degrees = 4 * float(np.sum(joined.sum(axis=1) ** 2))
+    whole, squares = float(joined.sum()), float(np.sum(joined**2))
+    degrees = float(np.sum(joined.sum(axis=1) ** 2))
     pairs = bad * good / (n * (n - 1))
     fours = pairs * (bad - 1) * (good - 1) / ((n - 2) * (n - 3))
     mean = whole * pairs
-    second = 2 * squares * pairs + (degrees - 2 * squares) * pairs
-    variance = (second + 4 * (whole**2 + squares - degrees) * fours) / 4 - mean**2
-    return mean - mixed > tuning.FAILURE_SURE * np.sqrt(max(variance, 0.0))
+    second = degrees * pairs + (whole**2 + 2 * (squares - 2 * degrees)) * fours
+    variance = max(second - mean**2, 0.0)
+    return mean - mixed > tuning.FAILURE_SURE * math.sqrt(variance)
 
 
 def _on_one_side(z: np.ndarray, failed: np.ndarray) -> bool:
