@@ -48,7 +48,7 @@ def clusters(z: np.ndarray, failed: np.ndarray) -> bool:
     whole, squares = float(joined.sum()), float(np.sum(joined**2))
     degrees = float(np.sum(joined.sum(axis=1) ** 2))
     pairs = bad * good / (n * (n - 1))
-    fours = pairs * (bad - 1) * (good - 1) / ((n - 2) * (n - 3))
+    fours = pairs * (bad - 1) * (good - 1) / (2 * math.comb(n - 2, 2))
     mean = whole * pairs
     second = degrees * pairs + (whole**2 + 2 * (squares - 2 * degrees)) * fours
     variance = max(second - mean**2, 0.0)
