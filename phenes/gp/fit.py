@@ -39,10 +39,14 @@ class Fitted(NamedTuple):
         return unpack(self.shape, self.parameters)[1]
 
 
-def shapes(dim: int) -> tuple[Shape, ...]:
-    """The kernels that are chosen among in d coordinates."""
+def shapes(dim: int, exact: bool = True) -> tuple[Shape, ...]:
+    """The kernels that are chosen among in d coordinates.
+
+    exact: all coordinates of all rows were measured. A short main effect of one that was not is the
+    same as noise on the values, and would be taken for it.
+    """
     plain = (squared_exponential(True), matern(False))
-    return plain if dim == 1 else (*plain, with_main_effects())
+    return (*plain, with_main_effects()) if dim > 1 and exact else plain
 
 
 def standardised(y: FloatArray) -> FloatArray:
@@ -75,7 +79,7 @@ def choose(rows: Cloud, y: FloatArray, known: Fitted | None, steps: int) -> Fitt
         return refine(best.shape, best.parameters, rows, y, tuning.FOLLOW_STEPS)
     dim = rows.points.shape[1]
     starts = [] if known is None else [(known.shape, known.parameters)]
-    for shape in shapes(dim):
+    for shape in shapes(dim, rows.cov is None):
         start = prior(shape, dim).mean
         if known is not None and y.size > tuning.SEVERAL_STARTS and not shape.effects:
             start[:dim] = known.parameters[:dim]

@@ -83,3 +83,16 @@ def test_more_rows_than_a_choice_needs_choose_by_some_of_them(refined, monkeypat
     fit.choose(*wave(n), None, STEPS)
     assert sizes[-1] == n
     assert set(sizes[:-1]) == {tuning.CHOICE_ROWS}
+
+
+def test_a_coordinate_that_is_not_measured_has_no_main_effect(refined):
+    """A sum of squares of which one coordinate is known up to 0.1: scatter, not a short length."""
+    rng = np.random.default_rng(4)
+    x = rng.random((60, 3))
+    y = np.sum((x - 0.4) ** 2, axis=1)
+    cov = np.zeros((60, 3))
+    cov[:, 2] = 0.01
+    aimed = x + np.sqrt(cov) * rng.standard_normal((60, 3))
+    found = fit.choose(Cloud(aimed, cov, each=True), y, None, STEPS)
+    assert not any("main effects" in name for name in refined)
+    assert found.shape.quadratic
