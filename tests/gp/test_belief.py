@@ -6,7 +6,7 @@ import pytest
 from phenes.gp.acquisition import most_promising
 from phenes.gp.belief import Belief
 from phenes.gp.cloud import Cloud
-from phenes.gp.kernel import Kernel
+from phenes.gp.kernel import Kernel, matern
 from phenes.gp.posterior import Posterior
 from phenes.gp.region import make_region
 from tests.gp.reference import DIAGONAL, KERNELS, POINTS, VALUES
@@ -97,3 +97,28 @@ def test_the_candidates_of_an_ask_are_compared_with_the_rows_once(monkeypatch):
     region = make_region(width / 2, width / 8, np.zeros(2), width)
     most_promising(belief, 0.0, points, region)
     assert sizes.count(50) == 1
+
+
+@pytest.mark.parametrize("kernel", KERNELS[:2], ids=lambda kernel: kernel.shape.name)
+def test_slopes_of_what_may_be_found_are_those_of_finite_differences(kernel):
+    """Where it is not known whether evaluations fail: mean, error and the chance that they work."""
+    rng = np.random.default_rng(7)
+    rows, labels = Cloud(rng.random((12, 2))), (np.arange(12) % 3 == 0).astype(float)
+    values = Posterior(kernel, 1e-3, rows, rng.standard_normal(12), DIAGONAL)
+    failures = Posterior(
+        Kernel(matern(False), np.full(2, 0.5)), 0.1, rows, labels, DIAGONAL, level=0.3
+    )
+    belief, h = Belief(values, failures, 2.0), 1e-5
+    for theta in (np.array([0.3, 0.6]), np.array([0.8, 0.2])):
+        doubt = float(belief.doubt(theta[None])[0])
+
+        def at(u, doubt=doubt):
+            found, chance, _ = belief.hope_slopes(u, doubt)
+            return np.array([found.mean, found.sd, chance])
+
+        found, _chance, rise = belief.hope_slopes(theta, doubt)
+        plain, _ = belief.hope(theta[None])
+        assert at(theta) == pytest.approx(np.concatenate(plain), rel=1e-7)
+        numeric = np.stack([(at(theta + e) - at(theta - e)) / (2 * h) for e in h * np.eye(2)], 1)
+        slopes = np.stack([found.mean_slope, found.sd_slope, rise])
+        assert slopes == pytest.approx(numeric, rel=1e-4, abs=1e-6)
