@@ -217,12 +217,12 @@ class Observations:
             self._judged = self.count + self.dropped
             failed = np.isnan(self.f)
             self._walled = have_a_place(self.point, failed) or any(
-                self._fails_more(theta, failed) for theta in self._suspects.values()
+                self._differs(theta, failed) for theta in self._suspects.values()
             )
         return self._walled
 
     def compare_failures(self, theta: FloatArray) -> None:
-        """Take failures to depend on theta if draws at theta fail more often than all others.
+        """Take failures to depend on theta if draws there fail more or less often than all others.
 
         Parameters
         ----------
@@ -233,16 +233,18 @@ class Observations:
             self._suspects[theta.tobytes()] = theta.copy()
             self._judged = -1
 
-    def _fails_more(self, theta: FloatArray, failed: BoolArray) -> bool:
-        """Whether draws at one of the suspects fail more often than by chance.
+    def _differs(self, theta: FloatArray, failed: BoolArray) -> bool:
+        """Whether draws at one of the suspects fail more often than by chance, or less often.
 
-        One of many places is the worst by chance: each has its share of the significance level.
+        One of many places is the worst by chance: each has its share of the significance level,
+        half of it for each side.
         """
         own = self.at(theta)
         n, k, total = int(own.sum()), int(failed[own].sum()), int(failed.sum())
-        if k < 2:
-            return False
-        return k == total or chance(k, n, total, failed.size) < CHANCE / len(self._suspects)
+        level = CHANCE / len(self._suspects) / 2
+        if k >= 2 and (k == total or chance(k, n, total, failed.size) < level):
+            return True
+        return n - k >= 2 and chance(n - k, n, failed.size - total, failed.size) < level
 
     def made_for(self, phase: str) -> BoolArray:
         """Which rows were made for a phase, (n,).

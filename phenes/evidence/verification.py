@@ -18,6 +18,7 @@ from scipy import special
 
 from phenes._validate import FloatArray
 from phenes.evidence.estimate import SINGLE, Estimate
+from phenes.evidence.retreat import Retreat, affordable
 
 ROUND_SHARE, ROUND_LEAST = 0.125, 2  # draws in a round: share of the reserve, and at least
 TRIAL = 3  # draws at a rival of which too little is known for an estimate
@@ -34,6 +35,9 @@ MOST_FAILING = 0.5  # share of the draws at an answer that may fail
 # errors of a model by which it must know the start to be worse; with one, an answer on a yield
 # (`stack` of `phenes bench trust`) was worse than the start
 MODEL_ERRORS = 2.0
+# failures at the proposal from which on it is asked whether fewer fail on the way back: their share
+# is known to half of itself then
+SURELY_FAILS = 4
 ONE_SIDED = 0.8413  # probability below one standard deviation of a normal
 
 
@@ -83,11 +87,16 @@ class Verification(_Spending):
     probe : callable
         theta -> where to aim an evaluation at a part of its law that none has met; None if that is
         small. What is claimed of a tail there would be the word of a model alone.
+    backward : callable
+        (theta, n) -> n places between theta and the start, nearest first; none where failures say
+        nothing of theta.
     needed : int
         Draws that show what is claimed without a model; with so many, none of them is aimed.
     spent, entrants, wanted, at_start, feared : int, list, tuple, int, float
         The state of the race: draws made, theta that take part, theta and draws that the round
         waits for, draws made at the start, and the worst that was thought of a leader.
+    retreat : Retreat or None
+        Places on the way back from a proposal that was seen to fail.
     probes, aims, handed_out : int, bool, bool
         Evaluations that were aimed; whether the round waits for one, and whether it was given.
     """
@@ -102,6 +111,7 @@ class Verification(_Spending):
     others: list[FloatArray] = field(default_factory=list[FloatArray])
     admissible: Callable[[list[Estimate]], list[Estimate]] = lambda known: known
     probe: Callable[[FloatArray], FloatArray | None] = lambda theta: None
+    backward: Callable[[FloatArray, int], list[FloatArray]] = lambda theta, n: []
     needed: int = 0
     spent: int = 0
     entrants: list[FloatArray] = field(default_factory=list[FloatArray])
@@ -110,6 +120,7 @@ class Verification(_Spending):
     at_start: int = 0  # draws made at the start
     # the largest upper bound of a leader so far: new rivals are sought when it is exceeded
     feared: float = -np.inf
+    retreat: Retreat | None = None
     probes: int = 0
     aims: bool = False  # whether the round waits for an evaluation that was aimed
     handed_out: bool = False  # whether `ask` has given it
@@ -131,6 +142,8 @@ class Verification(_Spending):
         -------
         ndarray, shape (n, d)
         """
+        if self.retreat is not None and self.retreat.left:
+            return self.retreat.ask(n, self.evidence)
         rows = np.tile(self.wanted[0], (n, 1))
         if self.aims:
             rows[0 if self.handed_out else 1 :] = self.proposal
@@ -164,6 +177,8 @@ class Verification(_Spending):
             return
         if improved:
             self.wanted = (self.proposal, step)
+            return
+        if self._retreats():
             return
         known = [self.evidence(theta) for theta in self.entrants]
         leader = self._leading(known)
@@ -216,6 +231,37 @@ class Verification(_Spending):
         self.proposal = better
         self.entrants.insert(0, better)
         return True
+
+    def _retreats(self) -> bool:
+        """Whether the next draws are made on the way back from a proposal that fails.
+
+        The place that is left in the end takes part in the race.
+        """
+        if self.retreat is None:
+            places = self._back()
+            if not places:
+                return False
+            self.retreat = Retreat(places)
+        missing = self.retreat.next(self.evidence) if self.left > LEAST_DRAWS else None
+        if missing is not None:
+            self.wanted = missing
+            return True
+        self.entrants += self.retreat.left[:1]
+        self.retreat.left = []
+        return False
+
+    def _back(self) -> list[FloatArray]:
+        """Places on the way back, if the proposal was surely seen to fail while it was early."""
+        count = affordable(self.reserve)
+        if not count or 2 * self.left < self.reserve:
+            return []
+        fails = self.evidence(self.proposal).failed >= SURELY_FAILS
+        return self.backward(self.proposal, count) if fails else []
+
+    @property
+    def contenders(self) -> list[FloatArray]:
+        """All theta that were drawn at to be compared."""
+        return self.entrants + (self.retreat.places if self.retreat is not None else [])
 
     def _probed(self) -> bool:
         """Whether the next evaluation is aimed at what none has met of the law at the proposal.
@@ -300,6 +346,11 @@ class Repeats(_Spending):
     spent: int = 0
     asked: int = 0
     entrants: list[FloatArray] = field(default_factory=list[FloatArray])
+
+    @property
+    def contenders(self) -> list[FloatArray]:
+        """None: what is exact needs no comparison by draws."""
+        return self.entrants
 
     def ask(self, n: int) -> FloatArray:
         rows = [self.proposal if self.asked + k == 0 else self.best() for k in range(n)]

@@ -152,6 +152,60 @@ def test_a_leader_that_fails_loses_the_lead():
     assert draws == {0.0: 0, 1.0: 5, 2.0: 35}
 
 
+class Walled:
+    """f is 0 at the proposal, where 40 % of the draws fail at a price of 100; 1 for each step back.
+
+    From 3 steps on none fails.
+    """
+
+    def __init__(self):
+        self.rows, self.asked = [], 0
+
+    def evidence(self, theta):
+        own = [failed for at, failed in self.rows if at == theta[0]]
+        n, k = len(own), sum(own)
+        fun = (9.0 - theta[0] if theta[0] else 9.0) * (1 - k / n) + 100 * k / n if n else np.nan
+        error = 50 / np.sqrt(n) * min(k, 1) if n else np.inf
+        return Estimate(theta, fun, error, error, 0.0, n, n, k, 1.0)
+
+    def backward(self, theta, count):
+        self.asked += 1
+        return [theta - back * np.ones(2) for back in (1.0, 3.0, 5.0)]
+
+    def run(self, reserve, share=0.4):
+        v = Verification(
+            START,
+            np.full(2, 9.0),
+            reserve,
+            self.evidence,
+            lambda leader, entrants: [],
+            backward=self.backward,
+        )
+        rng = np.random.default_rng(0)
+        while not v.done:
+            theta = v.ask(1)
+            self.rows.append((theta[0, 0], theta[0, 0] > 6 and rng.random() < share))
+            v.told(theta)
+        return v
+
+
+def test_the_answer_is_led_back_from_where_draws_fail():
+    world = Walled()
+    v = world.run(200)
+    at = [row for row, _ in world.rows]
+    assert at.count(6.0) > 100 > at.count(9.0)
+    assert any(theta[0] == 6.0 for theta in v.entrants)
+    assert len(v.contenders) == len(v.entrants) + 3  # all that were drawn at are known
+
+
+@pytest.mark.parametrize(("reserve", "share"), [(200, 0.0), (20, 0.4)])
+def test_no_way_back_is_looked_for_without_failures_or_with_few_draws(reserve, share):
+    world = Walled()
+    v = world.run(reserve, share)
+    assert world.asked == 0
+    assert v.retreat is None
+
+
 def test_rows_that_nobody_tells_are_asked_for_again():
     v = Verification(
         START, PROPOSAL, 10, World({0.0: 1.0, 1.0: 0.0}).evidence, lambda leader, entrants: []

@@ -23,8 +23,17 @@ from phenes.evidence.estimate import (
 )
 from phenes.evidence.limits import Limits, worst_excess
 from phenes.evidence.reach import aimed, unmet
+from phenes.evidence.retreat import way_back
 from phenes.evidence.standing import Place
-from phenes.evidence.verification import TRIAL, Repeats, carries, decide, few, surely_beats
+from phenes.evidence.verification import (
+    MOST_FAILING,
+    TRIAL,
+    Repeats,
+    carries,
+    decide,
+    few,
+    surely_beats,
+)
 from phenes.optimizer.answer.claim import Claim, exact_claim, modelled
 from phenes.optimizer.answer.reserve import LARGEST_SHARE, reserved
 from phenes.optimizer.answer.rivals import APART, candidates, rivals
@@ -123,7 +132,8 @@ class Trust:
         if self.noiseless and not self.noisy_values:
             self._compare_repeats(theta, point)
         if self.verification is not None:
-            for each in self.verification.entrants:
+            self.seen.compare_failures(self.x0)
+            for each in self.verification.contenders:
                 if np.any(np.all(theta == each, axis=1)):
                     self.place("rival", each)
                     self.seen.compare_failures(each)
@@ -218,6 +228,7 @@ class Trust:
                 others,
                 self.admissible,
                 self._probe,
+                self._way_back,
                 self._kept_draws,
             )
             for other in others:
@@ -276,6 +287,19 @@ class Trust:
         # at a bound nothing can be aimed beyond it, and draws at theta are as good
         gained = float((law.z(found) - law.z(theta)) @ side.direction)
         return found if gained > 0.5 else None
+
+    def _way_back(self, theta: FloatArray, count: int) -> list[FloatArray]:
+        """Places between a theta that fails and the start; none where that leads nowhere.
+
+        Not where failures have no place, or at the start as well. Constraints and risks have other
+        ways to be met than by the mean of three draws.
+        """
+        start = self.evidence(self.x0)
+        here = self.claim(theta)
+        tells = self.seen.walled or here.share >= MOST_FAILING
+        if not tells or start.share >= here.share or self.constrained or self._risk is not None:
+            return []
+        return list(self._inside(way_back(self.law(theta), self.x0, count)))
 
     def _modelled_start(self) -> Estimate | None:
         """E f at the start by the model of the search, where that explains values anywhere."""

@@ -31,7 +31,22 @@ def draws(f, theta, noise, n=20_000):
     return np.array([f(row) for row in x])
 
 
+def within(x):
+    """Falls towards a wall in each of many coordinates."""
+    return float(np.sum(x) - 0.1 * np.sum(np.log(x))) if x.min() > 0 else np.nan
+
+
 class TestFailures:
+    @pytest.mark.parametrize("dim", [60, 150])
+    def test_beside_walls_in_many_coordinates_the_answer_works(self, dim):
+        """Ranks lead to where half of the draws fail or more, and nothing there beats the start."""
+        result = phenes.minimize(within, np.full(dim, 0.9), 0.3, 0.05, budget=5000, seed=0)
+        values = draws(within, result.x, 0.05, 4000)
+        assert result.success
+        assert np.isnan(values).mean() < 0.05
+        assert np.nanmean(values) < 0.7 * within(np.full(dim, 0.9))
+        assert abs(result.fun - np.nanmean(values)) <= 2 * result.fun_se
+
     def test_the_answer_is_not_where_f_fails(self):
         result = phenes.minimize(crashes, [1.5, 1.5], 0.5, 0.05, budget=800)
         values = draws(crashes, result.x, 0.05)
