@@ -93,6 +93,7 @@ class Trust:
         self.verification: Verification | Repeats | None = None
         self.places: list[tuple[str, FloatArray]] = []  # role and theta of the verified candidates
         self._questioned = False
+        self._estimates: dict[tuple[bytes, bool, bool, int], Estimate] = {}
         self._said: tuple[Any, Claim] | None = None  # cache: key, claim
 
     @property
@@ -128,7 +129,7 @@ class Trust:
         c: FloatArray | None = None,
     ) -> None:
         self.seen.add(theta, x, point, f, phase, c)
-        self._laws.forget()
+        self._forget()
         if self.noiseless and not self.noisy_values:
             self._compare_repeats(theta, point)
         if self.verification is not None:
@@ -182,7 +183,10 @@ class Trust:
 
     def evidence(self, theta: FloatArray) -> Estimate:
         """Estimate of E f at theta from all rows, by importance weights."""
-        return self._estimated(theta, balance_weights)
+        key = (theta.tobytes(), self.control, self.seen.walled, id(self._surrogate()))
+        if key not in self._estimates:
+            self._estimates[key] = self._estimated(theta, balance_weights)
+        return self._estimates[key]
 
     def claim(self, theta: FloatArray) -> Estimate:
         """Estimate of E f from the draws at theta; other rows only fit the control variate."""
@@ -196,6 +200,11 @@ class Trust:
         weights = weigh(self.seen, law)
         return estimate(self.seen, law, self.price, weights, self.control, surrogate, self._risk)
 
+    def _forget(self) -> None:
+        """Rows have come, or the noise may be known better: laws and estimates are other ones."""
+        self._laws.forget()
+        self._estimates.clear()
+
     def begin(
         self,
         proposal: FloatArray,
@@ -206,7 +215,7 @@ class Trust:
         """Start the verification. path [k, d]: means along the way."""
         self.modelled = proposal.copy()
         self._inside = inside
-        self._laws.forget()  # an earlier look at the result must not change this one
+        self._forget()  # an earlier look at the result must not change this one
         if self.exact:
             self.verification = Repeats(
                 proposal,
@@ -339,6 +348,7 @@ class Trust:
         if self.constrained:  # it has nothing to gain by violating them
             return found.theta, [self._safer(mean)]
         self._opinion = found.surrogate
+        self._estimates.clear()
         return (found.theta, [mean]) if found.better else (mean, [])
 
     def _explained(self, theta: FloatArray) -> bool:
