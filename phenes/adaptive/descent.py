@@ -77,6 +77,7 @@ class Descent:
         self._stale = 0.0  # share of the covariance that is new since it was decomposed
         self._estimate: Claim | None = None  # None: not computed since something was told
         self._anchor: estimate.Anchor | None = None  # the last model that estimated F on the way
+        self._stepped: estimate.LocalModel | None = None  # that of the last Newton step
 
     def ask(self, n: int, rng: np.random.Generator) -> np.ndarray:
         """Draws n intended theta [n, d] within the bounds.
@@ -148,7 +149,7 @@ class Descent:
 
         A generation that is not complete keeps its values: they are compared with each other only.
         """
-        self._estimate = self._anchor = None
+        self._estimate = self._anchor = self._stepped = None
         self.policies.reversal.forget()  # they compare new values with old ones
         self.policies.pursuit.stop()
         self.state.archive.revalue(merit)
@@ -166,6 +167,13 @@ class Descent:
             cost = self._estimate.noise_cost
             self.state.claim = dataclasses.replace(self.state.claim, noise_cost=cost)
         return self._estimate
+
+    def local_model(self) -> estimate.LocalModel | None:
+        """The last model of f near the mean; None if there is none."""
+        self.estimate()
+        if self._anchor is None:
+            return self._stepped
+        return estimate.LocalModel(self.state.coords, self._anchor.marginal, self._anchor.model)
 
     def move(self, new: Coordinates) -> None:
         """Keeps the distribution of theta, in the coordinates of another noise.
@@ -310,6 +318,7 @@ class Descent:
         model = step.model
         advice = step.advice
         self.policies.reversal.keep(state)
+        self._stepped = estimate.LocalModel(state.coords, state.marginal, model)
         target = state.marginal.mean + state.marginal.unwhiten(model.out_of(advice.move))
         cov = state.marginal.rescaled(model.turn, advice.factors)
         state.marginal = law(state.coords, state.coords.inside(target), cov)

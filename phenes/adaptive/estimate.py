@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from phenes.adaptive import tuning
+from phenes.adaptive.coordinates import Coordinates
 from phenes.adaptive.marginal import Marginal
 from phenes.adaptive.model.features import axis_features, crosses, dear, features_of, richest
 from phenes.adaptive.model.quadratic import Fit, enrich, fit
@@ -206,6 +207,19 @@ class Anchor:
         further = float(np.sum(u**2) + np.sum(np.square(u**2)) / 2)
         error = np.hypot(self.claim.error, model.residual * np.sqrt(further / model.n))
         return Claim(value, float(error), self.claim.noise_cost)
+
+
+@dataclass(frozen=True)
+class LocalModel:
+    """A quadratic of f around where the search was, as a function of x."""
+
+    coords: Coordinates
+    marginal: Marginal
+    model: Fit
+
+    def __call__(self, x: np.ndarray) -> np.ndarray:
+        """What it says of f at rows x [n, d]."""
+        return self.model.predict(self.marginal.whiten(self.coords.to_y(x)))
 
 
 def current(state: State) -> Claim:

@@ -186,6 +186,7 @@ class Mixed:
         self.inner.conclude()
 
     surrogate = None
+    local_model = None  # of real numbers, which a lattice is none of
 
     def better_than(self, theta: np.ndarray) -> np.ndarray | None:
         """Nothing: its mean is the proposal."""

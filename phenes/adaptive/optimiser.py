@@ -10,7 +10,7 @@ import numpy as np
 from phenes.adaptive import comparison, tuning
 from phenes.adaptive.coordinates import Coordinates, make_coordinates
 from phenes.adaptive.descent import Descent, Start
-from phenes.adaptive.estimate import explained
+from phenes.adaptive.estimate import LocalModel, explained
 from phenes.adaptive.events import Events
 from phenes.adaptive.restarts import Answer, Kind, Schedule, default_popsize
 
@@ -353,6 +353,11 @@ class Adaptive:
         return claim.value, claim.error
 
     surrogate = None  # its models hold near the mean only
+
+    @property
+    def local_model(self) -> LocalModel | None:
+        """The last quadratic of f around `mean`, as a function of x."""
+        return self._incumbent.local_model()
 
     def better_than(self, theta: np.ndarray) -> np.ndarray | None:
         """Nothing: its mean is the proposal.

@@ -11,6 +11,7 @@ The model is always that of all other rows, so that no row is explained by itsel
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -26,6 +27,10 @@ from phenes.risk import Reference, Risk
 RIDGE = 1e-10
 EXPLORED = 512  # draws of a law that is no Gaussian, over which a surrogate is averaged
 QUASI = 1024  # draws of any law over which a risk of it is averaged, if Gaussian quasi-random ones
+
+
+# A quadratic of f as a function of rows x (n, d), made before the draws that it is to explain.
+LocalModel = Callable[[FloatArray], FloatArray]
 
 
 class LeftOut(Protocol):
@@ -216,6 +221,36 @@ def quadratic(
         len(a) - len(beta),
         scale * doubt,
     )
+
+
+def of_the_search(
+    model: LocalModel, law: Law, points: FloatArray, values: FloatArray, failed: BoolArray
+) -> Control:
+    """A quadratic that was made without the draws: no row of them is explained by itself.
+
+    values: with failures at their price, which no model explains.
+    """
+    expected, doubt = _mean_of(model, law)
+    rest = values - model(points)
+    return Control("search", np.where(failed, values, expected + rest), rest, values.size, doubt)
+
+
+def _mean_of(model: LocalModel, law: Law) -> tuple[float, float]:
+    """Expectation of a quadratic under the law, and its standard error where that rests on draws.
+
+    E m is m(centre) and half the sum of m(centre + axis) + m(centre - axis) - 2 m(centre), axis by
+    axis.
+    """
+    sure = law.exact and not np.isfinite(law.rests_on)
+    values = np.empty(0) if sure else model(law.x(law.draws))
+    scatter = float(np.std(values)) if values.size else 0.0
+    if not law.exact:
+        return float(values.mean()), scatter / math.sqrt(values.size)
+    axes = np.eye(law.theta.size)[law.noisy]
+    here = float(model(law.centre[None])[0])
+    around = model(law.x(np.concatenate([axes, -axes])))
+    doubt = 0.0 if sure else scatter / math.sqrt(max(law.rests_on, 2.0))
+    return here + 0.5 * float(np.sum(around - here)), doubt
 
 
 def _expectation(law: Law, beta: FloatArray, crossed: bool) -> tuple[FloatArray, float]:

@@ -19,7 +19,15 @@ from scipy import special
 
 from phenes._validate import BoolArray, FloatArray, IntArray
 from phenes.adaptive.model.features import axis_features, full_features
-from phenes.evidence.control import Control, Surrogate, process, process_of_risk, quadratic
+from phenes.evidence.control import (
+    Control,
+    LocalModel,
+    Surrogate,
+    of_the_search,
+    process,
+    process_of_risk,
+    quadratic,
+)
 from phenes.evidence.decay import decay
 from phenes.evidence.law import Law
 from phenes.evidence.observations import Observations
@@ -165,11 +173,13 @@ def estimate(
     control: bool = True,
     surrogate: Surrogate | None = None,
     risk: Risk | None = None,
+    local: LocalModel | None = None,
 ) -> Estimate:
     """E f at law.theta, by the weighted mean or a control variate, whichever has less error.
 
     surrogate: the model of the search, where it has one; a control variate like the quadratics.
     risk: what is estimated in place of E f, if anything.
+    local: a quadratic that the search made before the draws, for where one of the rows is too dear.
     """
     own = seen.at(law.theta)
     draws, failed = int(own.sum()), int(np.isnan(seen.f[own]).sum())
@@ -187,6 +197,8 @@ def estimate(
         models += [fitted for crossed in (False, True) if (fitted := view.fit(crossed)) is not None]
         if surrogate is not None:
             models.append(view.explained(surrogate))
+        if local is not None and full_features(law.theta.size) > MOST_FEATURES:
+            models.append(of_the_search(local, law, view.point, view.f, view.failed))
     view.find_jumps(models)
     found = [view.judge(model, draws, failed) for model in models]
     best = min((each for each in found if each is not None), key=lambda each: each.se)

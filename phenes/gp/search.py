@@ -545,6 +545,8 @@ class BayesianSearch:
             self._known = float(mean[0]), float(sd[0])
         return self._known
 
+    local_model = None  # its surrogate holds wherever there are rows
+
     @property
     def surrogate(self) -> Surrogate | None:
         """The model of f, as a control variate; None while there is none."""

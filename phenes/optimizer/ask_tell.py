@@ -13,7 +13,7 @@ import numpy as np
 from phenes._validate import FloatArray
 from phenes.constraints import Wanted
 from phenes.evidence import Estimate
-from phenes.evidence.control import Surrogate
+from phenes.evidence.control import LocalModel, Surrogate
 from phenes.evidence.limits import Limits
 from phenes.evidence.observations import HUGE
 from phenes.optimizer.answer.reserve import VERIFYING
@@ -89,6 +89,7 @@ class AskTell:
             self._scale,
             self.modelled,
             self._surrogate,
+            self._local_model,
             self.search.better_than,
             self.search.predict,
             self._merit,
@@ -274,6 +275,11 @@ class AskTell:
     def _surrogate(self) -> Surrogate | None:
         """The model of the search, where all of x is measured."""
         return self.search.surrogate if self._noise.complete else None
+
+    def _local_model(self) -> LocalModel | None:
+        """The search's quadratic of f, where that is what it is told, and all of x is measured."""
+        of_f = self._merit.plain and self._noise.complete
+        return self.search.local_model if of_f else None
 
     def _scale(self) -> FloatArray:
         """Units of coordinates without noise, (d,)."""

@@ -12,7 +12,7 @@ from phenes._validate import BoolArray, FloatArray
 from phenes.adaptive import Adaptive
 from phenes.adaptive.restarts import default_popsize
 from phenes.constraints import Wanted
-from phenes.evidence.control import Surrogate
+from phenes.evidence.control import LocalModel, Surrogate
 from phenes.optimizer.merit import Merit
 from phenes.optimizer.noise.state import NoiseState
 from phenes.optimizer.setup import Setup
@@ -71,6 +71,11 @@ class Search(Protocol):
     @property
     def surrogate(self) -> Surrogate | None:
         """Its model of f, if it explains values anywhere."""
+        ...
+
+    @property
+    def local_model(self) -> LocalModel | None:
+        """Its last quadratic of f around its mean, as a function of x."""
         ...
 
     @property

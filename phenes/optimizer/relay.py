@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from phenes._validate import BoolArray, FloatArray
-from phenes.evidence.control import Surrogate
+from phenes.evidence.control import LocalModel, Surrogate
 from phenes.optimizer.engines import Search
 
 # Evaluations after which the Gaussian process hands over: it has found its basin by then, and
@@ -74,6 +74,11 @@ class Relay:
     def surrogate(self) -> Surrogate | None:
         """The model of the first leg while it runs."""
         return self._leg.surrogate
+
+    @property
+    def local_model(self) -> LocalModel | None:
+        """The quadratic of the second leg around its mean."""
+        return self._leg.local_model
 
     @property
     def noise_cost(self) -> float:

@@ -248,6 +248,24 @@ def test_the_estimate_is_computed_once_for_what_was_told(monkeypatch):
         assert len(fits) == 1
 
 
+def test_the_local_model_is_that_of_the_samples_in_x():
+    rng = np.random.default_rng(3)
+    one, f = descent(np.full(4, 0.01)), ellipsoid(4, 10, seed=1)[1]
+    x = rng.standard_normal((50, 4))
+    for evaluations in (200, 1500):  # on the way, and after the last step of a refinement
+        advance(one, f, evaluations, rng)
+        np.testing.assert_allclose(one.local_model()(x), f(x), rtol=1e-5, atol=1e-5)
+    one.move(coordinates(np.full(4, 0.04)))  # a function of x is the same in other coordinates
+    np.testing.assert_allclose(one.local_model()(x), f(x), rtol=1e-5, atol=1e-5)
+
+
+def test_a_descent_that_has_seen_too_little_has_no_local_model():
+    one = descent(np.full(4, 0.01))
+    assert one.local_model() is None
+    advance(one, sphere, 4, np.random.default_rng(0))
+    assert one.local_model() is None
+
+
 @pytest.mark.parametrize("dim", [3, 201])
 def test_another_noise_keeps_the_distribution_of_theta(dim):
     one = descent(np.full(dim, 0.04), mean=0.5, width=0.7)

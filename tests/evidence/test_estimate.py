@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from phenes import risk
+from phenes.evidence.control import _mean_of
 from phenes.evidence.estimate import (
     Estimate,
     _reconciled,
@@ -388,6 +389,86 @@ class TestSurrogate:
         assert claims[0].control == "process"
         assert claims[1].se > 5 * claims[0].se
         assert claims[1].unseen > 0.1
+
+
+class TestLocalModel:
+    """A quadratic of the search, made before the draws, in 40 coordinates."""
+
+    DIM = 40
+
+    @staticmethod
+    def quadratic(x):
+        """Turned, with a slope and a level."""
+        turn = np.random.default_rng(0).standard_normal((x.shape[1], 6))
+        return 3.0 + x @ np.linspace(-1, 1, x.shape[1]) + np.sum((x @ turn) ** 2, axis=1)
+
+    def expected(self, theta, cov):
+        turn = np.random.default_rng(0).standard_normal((theta.size, 6))
+        return float(self.quadratic(theta[None])[0] + np.trace(turn.T @ cov @ turn))
+
+    @pytest.mark.parametrize("kind", ["variances", "covariance", "one exact"])
+    def test_its_mean_is_that_of_the_trace(self, kind):
+        rng = np.random.default_rng(1)
+        theta, root = rng.standard_normal((2, self.DIM))
+        cov = np.abs(root) + 0.1
+        if kind == "one exact":
+            cov[3] = 0.0
+        if kind == "covariance":
+            cov = np.diag(cov) + 0.1 * np.outer(root, root)
+        law = gaussian_law(theta, np.zeros(self.DIM), cov, scale=np.ones(self.DIM))
+        matrix = cov if cov.ndim == 2 else np.diag(cov)
+        mean, doubt = _mean_of(self.quadratic, law)
+        assert mean == pytest.approx(self.expected(theta, matrix), rel=1e-10)
+        assert doubt == 0
+
+    @pytest.mark.parametrize("learnt", [False, True])
+    def test_of_a_law_that_is_known_by_draws_the_error_is_theirs(self, learnt):
+        theta = np.zeros(self.DIM)
+        x = STD * np.random.default_rng(2).standard_normal((400, self.DIM))
+        law = law_at(theta, 400) if learnt else sampled_law(theta, x, np.ones(self.DIM))
+        mean, doubt = _mean_of(self.quadratic, law)
+        assert doubt == pytest.approx(np.std(self.quadratic(x)) / 20, rel=0.2)
+        assert abs(mean - self.expected(theta, STD**2 * np.eye(self.DIM))) < 3 * doubt
+
+    def draws(self, seed, f, n=20):
+        rng = np.random.default_rng(seed)
+        return seen_by(rng, self.DIM, 200, n, f, spread=0.2)
+
+    def known(self, seed, f, model, n=20):
+        seen, law = self.draws(seed, f, n), law_at(np.zeros(self.DIM))
+        return estimate(seen, law, seen.price(20), fresh_weights(seen, law), local=model)
+
+    def test_a_right_one_leaves_no_error(self):
+        truth = self.expected(np.zeros(self.DIM), STD**2 * np.eye(self.DIM))
+        known = self.known(3, self.quadratic, self.quadratic)
+        assert known.control == "search"
+        assert known.fun == pytest.approx(truth, rel=1e-10)
+        assert known.se < 1e-8 < self.known(3, self.quadratic, None).se
+
+    @pytest.mark.parametrize("wrong", [0.3, 3.0])
+    def test_a_wrong_one_biases_nothing(self, wrong):
+        """It may be off anywhere, level and slopes: draws that it has not seen correct it."""
+
+        def model(x):
+            return self.quadratic((1 + 0.1 * wrong) * x + wrong * 0.05) - 7
+
+        truth = self.expected(np.zeros(self.DIM), STD**2 * np.eye(self.DIM))
+        found = [self.known(seed, self.quadratic, model) for seed in range(200)]
+        off = np.array([each.fun - truth for each in found])
+        assert abs(off.mean()) < 3 * off.std() / np.sqrt(200)
+        assert np.mean(np.abs(off) <= [2 * each.se for each in found]) >= 0.95
+
+    def test_failures_are_not_explained(self):
+        def breaks(x):
+            return np.where(x[:, 0] > 0.5, np.nan, self.quadratic(x))
+
+        known, plain = (self.known(5, breaks, each, 60) for each in (self.quadratic, None))
+        assert known.failed == plain.failed > 0
+        assert known.se > 0.3 * plain.se
+
+    def test_where_the_rows_have_a_quadratic_of_their_own_it_is_not_asked(self):
+        seen, law = seen_by(np.random.default_rng(0), 3, 100, 20), law_at(np.zeros(3))
+        estimate(seen, law, 9.0, fresh_weights(seen, law), local=lambda x: 1 / 0)
 
 
 def test_no_draw_is_hoped_for_that_is_better_than_all_that_were_made():

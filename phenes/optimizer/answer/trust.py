@@ -12,7 +12,7 @@ import numpy as np
 
 from phenes._validate import FloatArray
 from phenes.evidence import Estimate, Law, Observations, Verification
-from phenes.evidence.control import Surrogate
+from phenes.evidence.control import LocalModel, Surrogate
 from phenes.evidence.estimate import (
     EXACT,
     balance_weights,
@@ -57,7 +57,8 @@ class Trust:
 
     law_of(theta): moments or draws [n, d] of x around theta. scale(): units of coordinates without
     noise, [d]. model(): E f at the mean of the search and its error, by its own model. surrogate():
-    that model, if it explains values anywhere. better(theta): what the search proposes instead.
+    that model, if it explains values anywhere. local_model(): its quadratic of f around its mean,
+    if there is one. better(theta): what the search proposes instead.
     predict(theta): E f at rows [n, d] by the model of the search, and its error.
     merit: what is minimised in place of E f. limits: the constraints, if there are any.
     """
@@ -71,6 +72,7 @@ class Trust:
         scale: Callable[[], FloatArray],
         model: Callable[[], tuple[float, float]],
         surrogate: Callable[[], Surrogate | None],
+        local_model: Callable[[], LocalModel | None],
         better: Callable[[FloatArray], FloatArray | None],
         predict: Callable[[FloatArray], tuple[FloatArray, FloatArray]],
         merit: Merit | None = None,
@@ -81,12 +83,14 @@ class Trust:
         self.model = model
         self._laws = LocalLaws(law_of, scale)
         self._standings = Standings(limits, self.seen, self._laws)
-        self._surrogate, self._better, self._predict = surrogate, better, predict
+        self._surrogate, self._local_model = surrogate, local_model
+        self._better, self._predict = better, predict
         self._merit = Merit(mean()) if merit is None else merit
         self._risk = self._merit.functional
         self.modelled = x0  # what `model` was of when the verification began
         self.opinions = False  # may a model of the rows be asked for another answer?
         self._opinion: Surrogate | None = None
+        self._local: LocalModel | None = None  # the search's, from before the verification
         self._inside: Callable[[FloatArray], FloatArray] = _as_it_is
         self.noisy_values = False
         self.control = True  # may a model of f be used for the claim?
@@ -190,15 +194,20 @@ class Trust:
 
     def claim(self, theta: FloatArray) -> Estimate:
         """Estimate of E f from the draws at theta; other rows only fit the control variate."""
-        return self._estimated(theta, fresh_weights)
+        return self._estimated(theta, fresh_weights, self._local)
 
     def _estimated(
-        self, theta: FloatArray, weigh: Callable[[Observations, Law], FloatArray]
+        self,
+        theta: FloatArray,
+        weigh: Callable[[Observations, Law], FloatArray],
+        local: LocalModel | None = None,
     ) -> Estimate:
         law = self.law(theta)
         surrogate = self._surrogate() or self._opinion
         weights = weigh(self.seen, law)
-        return estimate(self.seen, law, self.price, weights, self.control, surrogate, self._risk)
+        return estimate(
+            self.seen, law, self.price, weights, self.control, surrogate, self._risk, local
+        )
 
     def _forget(self) -> None:
         """Rows have come, or the noise may be known better: laws and estimates are other ones."""
@@ -213,6 +222,7 @@ class Trust:
         inside: Callable[[FloatArray], FloatArray],
     ) -> None:
         """Start the verification. path [k, d]: means along the way."""
+        self._local = self._local_model()
         self.modelled = proposal.copy()
         self._inside = inside
         self._forget()  # an earlier look at the result must not change this one

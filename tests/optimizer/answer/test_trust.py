@@ -128,6 +128,22 @@ class TestFailures:
         assert opt.nfev < 500
 
 
+def turned(x):
+    """A quadratic with all products of its coordinates, of condition 1000."""
+    axes = np.linalg.qr(np.random.default_rng(0).standard_normal((x.size, x.size)))[0]
+    return float(np.sum((axes @ x) ** 2 * np.geomspace(1, 1000, x.size)))
+
+
+@pytest.mark.parametrize("dim", [35, 42])
+def test_in_many_coordinates_the_model_of_the_search_is_checked_by_draws_it_has_not_seen(dim):
+    """Beyond 30 coordinates the rows would need a model of their own with too many products."""
+    result = phenes.minimize(turned, np.full(dim, 0.5), 0.3, 0.1, budget=3000, seed=0)
+    truth = turned(result.x) + 0.01 * np.sum(np.geomspace(1, 1000, dim))
+    assert abs(result.fun - truth) <= 2 * result.fun_se + 1e-9 * truth
+    assert result.fun_se < 0.01 * truth
+    assert "contradicted" not in result.message
+
+
 class TestClaims:
     def test_scrap_is_not_recommended(self):
         """The largest f possible is 2.63; all scrap is 0."""
