@@ -122,6 +122,11 @@ def _scores(belief: Belief, best: float, points: FloatArray) -> tuple[FloatArray
     return hope.log_chance + np.log(sd) + log_improvement((best - hope.mean) / sd), doubt
 
 
+def scores(belief: Belief, best: float, points: FloatArray) -> FloatArray:
+    """Log expected improvement below `best` at points (m, d), (m,)."""
+    return _scores(belief, best, points)[0]
+
+
 def most_promising(
     belief: Belief, best: float, points: FloatArray, region: Region
 ) -> tuple[FloatArray, float]:

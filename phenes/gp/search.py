@@ -16,7 +16,7 @@ from phenes._threads import one_thread
 from phenes._validate import BoolArray, FloatArray
 from phenes.constraints import Wanted
 from phenes.gp import tuning
-from phenes.gp.acquisition import candidates, most_promising
+from phenes.gp.acquisition import candidates, most_promising, scores
 from phenes.gp.answer import best_known
 from phenes.gp.constrained import Limits, best_within, most_promising_within
 from phenes.gp.fit import Fitted
@@ -193,7 +193,9 @@ class BayesianSearch:
         if self._spreads:
             u = self._filling()
         else:
-            u, _ = self._improving(np.random.default_rng([self._seed, 2, self._asked]))
+            u, gain = self._improving(np.random.default_rng([self._seed, 2, self._asked]))
+            if self._asked % tuning.ELSEWHERE == 0 and self._resolved(gain):
+                u = self._elsewhere(np.random.default_rng([self._seed, 4, self._asked]), u)
         theta = self.inside(self._region.to_theta(u))
         self._hand_out(theta)
         return theta
@@ -316,6 +318,42 @@ class BayesianSearch:
         best = float(belief.at(np.concatenate([answer[None], pending]))[0].min())
         points = self._untold(candidates(region, answer, std, rng))
         return most_promising(belief, best, points, region)
+
+    def _resolved(self, gain: float) -> bool:
+        """Whether the most that an evaluation promises (its logarithm) is nothing to speak of.
+
+        That is, beside how much E f differs between the places that were tried.
+        """
+        plain = self._limits is None and self._risk is None and self._region.lattice is None
+        if not plain:
+            return False
+        rows = self._model.rows
+        spread = float(np.std(self._model.belief.at(rows.theta[rows.worked])[0]))
+        return gain < math.log(max(tuning.RESOLVED * spread, tuning.TINY))
+
+    def _elsewhere(self, rng: np.random.Generator, best: FloatArray) -> FloatArray:
+        """What promises most if the place of the answer were not known; `best` if there is nothing.
+
+        A model of few rows is too sure of what lies between them: another basin, which it knows by
+        a row or two, has to be as good as a place that was searched for long to be looked at.
+        """
+        model, answer = self._model, self._best()
+        std = np.minimum(np.sqrt(model.lengths**2 + model.noise_variances), 1.0)
+
+        def apart(u: FloatArray) -> BoolArray:
+            return np.sum(((u - answer) / std) ** 2, axis=1) > self._region.dim * tuning.BASIN**2
+
+        belief = model.belief.believing(self._region.to_u(self._pending), model.unknown)
+        tried = model.rows.theta[model.rows.worked]
+        tried = tried[apart(tried)]
+        if not len(tried):
+            return best
+        mean = belief.at(tried)[0]
+        points = candidates(self._region, tried[np.argmin(mean)], std, rng)
+        points = self._untold(points[apart(points)])
+        if not len(points):
+            return best
+        return points[np.argmax(scores(belief, float(mean.min()), points))]
 
     def _follow_retreat(self, worked: BoolArray) -> None:
         """Look nearer to the answer after each failure, further away again after each value (n,).

@@ -165,6 +165,10 @@ HALVINGS = 4
 # Halvings, after a failure, of the box in which improvements are sought, and at most. A value takes
 # one back: two failures for each value keep it as it is. [guard]
 RETREAT, MOST_RETREAT = 0.5, 6.0
+# Where no evaluation promises more than this share of how much E f differs between the places that
+# were tried, one point in so many is sought away from the answer: further, in each coordinate on
+# average, than this share of a length and the noise. [few]
+RESOLVED, ELSEWHERE, BASIN = 0.01, 2, 1.0
 # The first region reaches so many sigma0 from x0. [few]
 REACH = 4.0
 # A side without bound reaches this share of the region beyond the answer. [few]

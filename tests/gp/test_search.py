@@ -46,6 +46,51 @@ def test_a_quadratic_is_known_after_a_few_rows_more_than_it_has_features(dim):
     assert search.noise_cost == pytest.approx(dim * NOISE**2, rel=0.1, abs=1e-3)
 
 
+def wells(x):
+    """A wide well at -1, and a narrow one at 1 of twice its depth."""
+    wide, narrow = (np.sum((x - at) ** 2, axis=1) for at in (-1, 1))
+    return -0.6 * np.exp(-wide / 0.8) - 1.2 * np.exp(-narrow / 0.15)
+
+
+class TestElsewhere:
+    """Where the answer is known, half of the points are sought away from it."""
+
+    def found(self):
+        """Of three seeds, those that end in the narrow well after 135 evaluations."""
+        box = {"lower": np.full(3, -2.0), "upper": np.full(3, 2.0), "budget": 150}
+        start = np.full(3, -0.8), np.full(3, 0.7), np.full(3, 0.01)
+        ends = [
+            run(BayesianSearch(*start, **box, seed=seed), wells, 135, seed=seed).mean
+            for seed in (0, 3, 5)
+        ]
+        return sum(np.allclose(end, 1, atol=0.1) for end in ends)
+
+    @pytest.mark.tier("runs")
+    def test_a_narrow_basin_far_from_the_answer_is_found_more_often(self, monkeypatch):
+        """Of seeds 0 to 5, by five instead of three."""
+        assert self.found() >= 1
+        monkeypatch.setattr(tuning, "ELSEWHERE", 10**6)
+        assert self.found() == 0
+
+    def test_half_of_the_points_are_away_once_nothing_is_promised(self, monkeypatch):
+        monkeypatch.setattr(tuning, "EXPLORE", 1000)  # so that no point is one of those
+        search = run(make(3), bowl, 30)
+        away = []
+        for _ in range(12):
+            theta = search.ask(1)
+            away.append(np.linalg.norm(theta - search.mean) > NOISE)
+            search.tell(theta, theta, bowl(theta))
+        assert sum(away) == 6
+
+    def test_while_something_is_promised_none_is(self, monkeypatch):
+        monkeypatch.setattr(tuning, "EXPLORE", 1000)
+        monkeypatch.setattr(tuning, "RESOLVED", 1e-12)
+        search = run(make(3), wells, 20)
+        asked = search.ask(8)
+        monkeypatch.setattr(tuning, "ELSEWHERE", 10**6)
+        np.testing.assert_array_equal(run(make(3), wells, 20).ask(8), asked)
+
+
 @pytest.mark.tier("runs")
 def test_the_best_basin_is_found():
     """Three optima of equal f; E f is least in one of them for noise of 1. Three seeds."""

@@ -35,6 +35,7 @@ def test_the_engine_depends_on_the_space_and_the_budget():
 
 def test_the_second_goes_on_where_the_first_was(monkeypatch):
     monkeypatch.setattr(relay, "HAND_OVER", 30)
+    monkeypatch.setattr(relay, "MOST_TIMES", 1.0)  # as many in four coordinates
     setup = make_setup(SPACE, None, None, None, None)
     noise = NoiseState(setup.noise, setup.x0)
     both = engines.make_search("relay", setup, noise, None, 0, 600)
