@@ -397,6 +397,8 @@ class BayesianSearch:
         self.withdraw(theta)
         f, c = (f, None) if f.ndim == 1 else (f[:, 0], f[:, 1:])
         seen = np.ones(x.shape, bool) if measured is None else measured
+        if c is not None:  # where a constraint is not known nothing is met, however good f is
+            f = np.where(np.isnan(c).any(axis=1), np.nan, f)
         known = np.all(np.isfinite(x), axis=1)
         to_u = self._region.to_u
         self._model.add(to_u(theta[known]), to_u(x[known]), f[known], seen[known])
