@@ -451,7 +451,10 @@ class TestRisks:
 
 def test_of_x_that_have_a_value_failures_cost_nothing():
     """Two draws at theta failed: their price is in the error, unless others know what fails."""
-    seen, law = Observations(1), gaussian_law(np.zeros(1), np.zeros(1), np.ones(1), np.ones(1))
+    seen, law = (
+        Observations(1),
+        gaussian_law(np.zeros(1), np.zeros(1), np.ones(1), scale=np.ones(1)),
+    )
     x = np.random.default_rng(0).standard_normal((12, 1))
     f = np.where(np.arange(12) < 2, np.nan, x[:, 0])
     seen.add(np.zeros((12, 1)), x, x, f)

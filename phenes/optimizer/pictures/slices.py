@@ -105,10 +105,10 @@ def draw(view: View, names: Sequence[str] | None, value: str) -> Any:
     points = view.seen.point
     reached = np.concatenate([points, view.pending, view.answer[None]])
     ranges = grids(reached, *view.bounds, view.width)
-    grid = np.stack([each.values(ranges[each.first]) for each in axes])
-    lines = np.tile(view.answer, (*grid.shape, 1))
-    for each, line, at in zip(axes, lines, grid, strict=True):
-        each.put(line, np.where(np.isfinite(at), at, at[0]))
+    grid: FloatArray = np.stack([each.values(ranges[each.first]) for each in axes])
+    lines: FloatArray = np.tile(view.answer, (*grid.shape, 1))
+    for k, each in enumerate(axes):
+        each.put(lines[k], np.nan_to_num(grid[k], nan=float(grid[k, 0])))
     mean, error = view.predict(lines.reshape(-1, view.answer.size))
     mean, error = (
         np.where(np.isfinite(grid), part.reshape(grid.shape), np.nan) for part in (mean, error)
