@@ -19,14 +19,29 @@ def have_a_place(x: np.ndarray, failed: np.ndarray) -> bool:
     """
     x = x[-tuning.FAILURE_ROWS :]
     failed = failed[-tuning.FAILURE_ROWS :]
-    n = failed.size
     bad = int(failed.sum())
-    if bad <= tuning.FEW_FAILURES or n - bad < tuning.FAILURE_NEIGHBOURS:
+    if bad <= tuning.FEW_FAILURES or failed.size - bad < tuning.FAILURE_NEIGHBOURS:
         return True
+    return _shown(x, failed)
+
+
+def may_be_anywhere(x: np.ndarray, failed: np.ndarray) -> bool:
+    """Whether failures are so few that it is not shown whether they depend on x.
+
+    `have_a_place` takes them to; what must hold by all that may be has to count them everywhere.
+    """
+    x = x[-tuning.FAILURE_ROWS :]
+    failed = failed[-tuning.FAILURE_ROWS :]
+    bad = int(failed.sum())
+    if not 0 < bad <= tuning.FEW_FAILURES or failed.size - bad < tuning.FAILURE_NEIGHBOURS:
+        return False
+    return bad < 2 or not _shown(x, failed)
+
+
+def _shown(x: np.ndarray, failed: np.ndarray) -> bool:
+    """Whether failures lie on one side of x [n, d], or cluster, more than by chance."""
     z = (x - x.mean(axis=0)) / np.maximum(x.std(axis=0), tuning.TINY)
-    if _on_one_side(z, failed):
-        return True
-    return clusters(z, failed)
+    return _on_one_side(z, failed) or clusters(z, failed)
 
 
 def clusters(z: np.ndarray, failed: np.ndarray) -> bool:

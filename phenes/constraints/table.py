@@ -76,6 +76,14 @@ class Held(NamedTuple):
         """Share of x that may fail though no evaluation has, at 95 %; `bound` takes it to be 0."""
         return 1 - bounds.lower(self.reached, self.reached) if self.reached else 0.0
 
+    @property
+    def assured(self) -> float:
+        """`bound` with what may fail unseen against it: f is not taken to have a value always.
+
+        The same as `bound` where a failure was met, which that allows for, and of a mean.
+        """
+        return self.bound * (1 - self.unseen)
+
     def cells(self) -> tuple[str, ...]:
         """A row of the printed table.
 

@@ -174,21 +174,25 @@ def estimate(
     surrogate: Surrogate | None = None,
     risk: Risk | None = None,
     local: LocalModel | None = None,
+    valued: bool = False,
 ) -> Estimate:
     """E f at law.theta, by the weighted mean or a control variate, whichever has less error.
 
     surrogate: the model of the search, where it has one; a control variate like the quadratics.
     risk: what is estimated in place of E f, if anything.
     local: a quadratic that the search made before the draws, for where one of the rows is too dear.
+    valued: of x that have a value; what the others cost is left to the caller.
     """
     own = seen.at(law.theta)
     draws, failed = int(own.sum()), int(np.isnan(seen.f[own]).sum())
-    if not seen.walled:
+    walled = seen.walled and not valued
+    if not walled:
         weights = np.where(np.isnan(seen.f), 0.0, weights)
     total = weights.sum()
     if total <= 0 or not np.isfinite(price):
         return nothing(law.theta, draws, failed)
-    view = _View(seen, law, price, weights / total)
+    view = _View(seen, law, price, weights / total, walled)
+    view.valued = valued
     if risk is not None:
         wide = balance_weights(seen, law)
         return _of_risk(view, risk, seen.f[own], wide, control, surrogate)
@@ -314,13 +318,15 @@ class _View:
     Whitened rows, values with failures at their price, weights that sum to one.
     """
 
-    def __init__(self, seen: Observations, law: Law, price: float, weights: FloatArray):
+    def __init__(
+        self, seen: Observations, law: Law, price: float, weights: FloatArray, walled: bool
+    ):
         self.law, self.price = law, price
         self.low = min(seen.lowest, price)
         self.high = max(seen.highest, price)
         distance, f = law.squared(seen.point), seen.f
         chosen = _worth_a_look(distance, f, weights)
-        if not seen.walled:
+        if not walled:
             chosen &= ~np.isnan(f)
         rows = slice(None) if chosen.all() else chosen  # no copy of all
         self.chosen, self.tail = chosen, 1.0
@@ -332,6 +338,7 @@ class _View:
         self.ratio, self.horizon = self._distances()
         self.nearness = self._nearness(self.horizon)
         self.jumps = np.zeros(self.f.size, bool)
+        self.valued = False  # is the share of x that fails none of its concern?
 
     @functools.cached_property
     def z(self) -> FloatArray:
@@ -578,7 +585,7 @@ class _View:
         if model is None or model.alone is None:
             spare *= self.tail  # draws beside the part that counts say nothing of its scatter
         factor = special.stdtrit(max(spare - 1, 1.0), TWO_SIDED) / 2
-        cost = share * (self.price - fun)
+        cost = 0.0 if self.valued else share * (self.price - fun)
         se = math.sqrt(
             factor**2 * variance
             + (error**2 - variance if np.isfinite(variance) else 0)

@@ -7,13 +7,14 @@ must not contradict it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from phenes._validate import BoolArray, FloatArray
-from phenes.adaptive.archive import have_a_place
+from phenes.adaptive.archive import have_a_place, may_be_anywhere
 from phenes.constraints import Requirement, Wanted, bounds
 from phenes.evidence.estimate import balance_weights
 from phenes.evidence.law import Law
@@ -40,12 +41,14 @@ class Failing(NamedTuple):
     """How often constraints are not known at a theta.
 
     share: as far as it is known. more: what it may be beside that, at 95 %. reached: if no
-    evaluation that counts there lacks one, so many did; 0 otherwise.
+    evaluation that counts there lacks one, so many did; 0 otherwise. anywhere: share of all rows
+    that lack one, if they are too few to tell whether that depends on theta.
     """
 
     share: float
     more: float
     reached: int = 0
+    anywhere: float = 0.0
 
 
 class Limits:
@@ -63,6 +66,7 @@ class Limits:
         self._rows = -1
         self._jumps, self._looked = False, -1
         self._places: dict[tuple[int, ...], tuple[int, bool]] = {}
+        self._doubted: dict[tuple[int, ...], tuple[int, bool]] = {}
 
     def place(self, seen: Observations, law: Law, exact: bool = False) -> Place:
         """What is known at law.theta.
@@ -210,8 +214,9 @@ class Limits:
         """How often constraints are not known at law.theta.
 
         Where failures come at any theta alike, by all rows: a few draws without a failure do not
-        show that there are none. Where they have a place, or are too few to tell, by the rows that
-        weigh here, if one lies where x may be; else none is expected.
+        show that there are none. Where they have a place, by the rows that weigh here, if one lies
+        where x may be; else none is expected. The same where they are too few to tell, but they may
+        come here as often as anywhere, unless they are further away than most rows.
         """
         gone = _missing(seen.c, members)
         if not gone.any():
@@ -222,10 +227,25 @@ class Limits:
             share = max(here, anywhere.share)
             return Failing(share, max(anywhere.share + anywhere.more - share, 0.0))
         reach = float(np.linalg.norm(law.draws, axis=1).max())
-        near = np.linalg.norm(law.z(seen.point), axis=1) <= reach
-        if not np.any(gone & near):
-            return Failing(0.0, 0.0, int(near.sum()))
-        return _counted(gone, balance_weights(seen, law))
+        away = np.linalg.norm(law.z(seen.point), axis=1)
+        near = away <= reach
+        doubted = self._doubtful(seen, gone, members) and not _far(away, gone)
+        if np.any(gone & near):
+            here = _counted(gone, balance_weights(seen, law))
+        else:
+            here = Failing(0.0, 0.0, 0 if doubted else int(near.sum()))
+        if not doubted:
+            return here
+        anywhere = _counted(gone, np.ones(gone.size))
+        most = anywhere.share + anywhere.more
+        return here._replace(more=max(here.more, most - here.share), anywhere=anywhere.share)
+
+    def _doubtful(self, seen: Observations, gone: BoolArray, members: tuple[int, ...]) -> bool:
+        """Whether rows that lack a constraint are too few to tell if that depends on theta."""
+        rows = seen.count + seen.dropped
+        if self._doubted.get(members, (-1, True))[0] != rows:
+            self._doubted[members] = (rows, may_be_anywhere(seen.point, gone))
+        return self._doubted[members][1]
 
     def _have_a_place(self, seen: Observations, gone: BoolArray, members: tuple[int, ...]) -> bool:
         """Whether it depends on theta which rows lack a constraint."""
@@ -250,6 +270,15 @@ class Limits:
         if rows != self._looked:
             self._jumps, self._looked = bool(jumping(seen, rows).any()), rows
         return self._jumps
+
+
+def _far(away: FloatArray, gone: BoolArray) -> bool:
+    """Whether failures are further away than rows in any order would be, at 95 %.
+
+    All of them are among the furthest r of n rows with the probability C(r, k) / C(n, k).
+    """
+    k, furthest = int(gone.sum()), int(np.sum(away >= away[gone].min()))
+    return math.comb(furthest, k) <= (1 - bounds.SURE) * math.comb(gone.size, k)
 
 
 def _counted(gone: BoolArray, weights: FloatArray) -> Failing:
@@ -374,12 +403,13 @@ def _usable(allowed: float, failing: Failing) -> float:
     """What a model may use of what is allowed, beside what fails.
 
     With the error of that against it, if this leaves something; without, if that does. Else no
-    theta meets it, and none is sought further away for it.
+    theta meets it by what is known, and what the limits add to the failures is kept small.
     """
-    for fails in (failing.share + failing.more, failing.share):
+    likely = max(failing.share, failing.anywhere)
+    for fails in (failing.share + failing.more, likely):
         if fails < allowed:
             return (allowed - fails) / (1 - fails)
-    return allowed
+    return used(resolved=False) * allowed
 
 
 def _missing(c: FloatArray, members: tuple[int, ...]) -> BoolArray:

@@ -9,16 +9,13 @@ from __future__ import annotations
 import numpy as np
 
 from phenes._validate import BoolArray, FloatArray
+from phenes.constraints import steps
 from phenes.evidence.observations import Observations
 from phenes.gp.limits import LimitModel
 from phenes.gp.posterior import Posterior
 
-MOSTLY = 0.5  # share of the rows, or of those that violate, whose value is that of another row
-# share of the standard deviation of a constraint from which on two of its values are apart: of a
-# number that was rounded the next one is nearer
-APART = 0.25
-# the same between what holds and what violates: no row shows how the constraint goes from one to
-# the other
+# share of the standard deviation of a constraint from which on the step between what holds and what
+# violates is a gap: no row shows how the constraint goes from one to the other
 GAP = 0.5
 # share of such a gap that a model may miss of rows that are left out, on average: a plane or a
 # quadratic that is exact elsewhere is believed there, too
@@ -30,20 +27,14 @@ def jumping(seen: Observations, rows: int | None = None) -> BoolArray:
 
     rows: how many, from the first on; all by default.
     """
-    return np.array([_few_values(seen.point[:rows], c) for c in seen.c[:rows].T], bool)
+    return np.array([steps.few_values(seen.point[:rows], c) for c in seen.c[:rows].T], bool)
 
 
 def between_steps(seen: Observations) -> FloatArray:
-    """Constraints (n, J) whose limit lies in the middle of a jump, where they jump.
-
-    Of 0 and 1 for good and bad, a model would have all that is good at the limit itself, and half
-    of it beyond.
-    """
+    """Constraints (n, J) whose limit lies in the middle of a jump, where they jump."""
     c = seen.c.copy()
     for k in np.flatnonzero(jumping(seen)):
-        good, bad = c[:, k] <= 0, c[:, k] > 0
-        if good.any() and bad.any():
-            c[:, k] -= (c[good, k].max() + c[bad, k].min()) / 2
+        c[:, k] -= steps.middle(c[:, k])
     return c
 
 
@@ -53,23 +44,6 @@ def unresolved(seen: Observations, model: LimitModel | None) -> BoolArray:
     if model is None:
         return jump
     return jump | np.array([_between_rows(one.posterior) for one in model.parts])
-
-
-def _few_values(point: FloatArray, c: FloatArray) -> bool:
-    """Whether rows at different x share their values, which are apart from all others."""
-    known = np.isfinite(c)
-    point, c = point[known], c[known]
-    if c.size < 2:
-        return False
-    value, first, group = np.unique(c, return_index=True, return_inverse=True)
-    elsewhere = np.any(point != point[first[group]], axis=1)
-    shared = np.isin(group, group[elsewhere])
-    over = c > 0
-    if shared.mean() <= MOSTLY and not (over.any() and shared[over].mean() > MOSTLY):
-        return False
-    steps = np.concatenate([[np.inf], np.diff(value), [np.inf]])
-    alone = np.minimum(steps[:-1], steps[1:]) > APART * float(c.std())
-    return bool(alone[np.unique(group[shared])].any())
 
 
 def _between_rows(known: Posterior | None) -> bool:

@@ -79,8 +79,14 @@ class Standing(NamedTuple):
 
     @property
     def expected(self) -> bool:
-        """Whether the model expects it, or draws confirm it, and none contradict it."""
+        """Whether the model expects it, or draws confirm it, and none contradict it.
+
+        Of a limit that no model resolves more draws may not violate it than are allowed: the model
+        takes its edge to lie in the middle between two rows.
+        """
         supported = self.violation <= self.allowed  # NaN is no support
+        if self.unresolved and self.requirement.level is not None:
+            supported = supported and self.violated <= self.allowed * self.draws
         return not self.contradicted and (supported or self.confirmed)
 
     @property

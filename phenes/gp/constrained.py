@@ -20,7 +20,7 @@ from scipy import special
 from scipy.optimize import minimize
 
 from phenes._validate import BoolArray, FloatArray
-from phenes.constraints import Requirement
+from phenes.constraints import Requirement, steps
 from phenes.gp import tuning
 from phenes.gp.acquisition import log_improvement
 from phenes.gp.belief import Belief
@@ -52,14 +52,15 @@ class Limits:
     ):
         self.requirements = requirements
         self._models = tuple(Model(bias.size, noise, bias) for _ in range(columns))
-        self._factors = np.array([_normal(one) for one in requirements])
+        self._shapes = np.ones(len(requirements))
         self._posteriors: tuple[Posterior | None, ...] | None = None
+        self._jumps: tuple[float | None, ...] | None = None
 
     def add(self, theta: FloatArray, x: FloatArray, c: FloatArray, measured: BoolArray) -> None:
         """Take in rows, as `Model.add`; c (n, J)."""
         for model, column in zip(self._models, c.T, strict=True):
             model.add(theta, x, column, measured)
-        self._posteriors = None
+        self._posteriors = self._jumps = None
 
     def update_noise(self, noise: FloatArray | None, bias: FloatArray) -> None:
         """Go on with better knowledge of the noise."""
@@ -80,6 +81,38 @@ class Limits:
         return self._posteriors
 
     @property
+    def _middles(self) -> tuple[float | None, ...]:
+        """Of constraints that jump the middle of the jump, where their limit is taken to be."""
+        if self._jumps is None:
+            rows = [model.rows for model in self._models]
+            self._jumps = tuple(
+                steps.middle(each.f) if steps.few_values(each.x, each.f) else None for each in rows
+            )
+        return self._jumps
+
+    def beyond(self, c: FloatArray) -> BoolArray:
+        """Which of the newest rows (n, J) are beyond a limit that jumps, (n,).
+
+        They say as little of how far it is as failures do. None is, while no row at all is within.
+        """
+        jumps = np.array([middle is not None for middle in self._middles])
+        told = np.stack([model.rows.f for model in self._models], axis=1)
+        if not np.any(np.all(told[:, jumps] <= 0, axis=1)):
+            return np.zeros(len(c), bool)
+        return ~np.all(c[:, jumps] <= 0, axis=1)
+
+    @property
+    def factors(self) -> FloatArray:
+        """k of each requirement, (R,)."""
+        jumps = [middle is not None for middle in self._middles]
+        used = [
+            tuning.LIMIT_USED_OF_JUMPS if any(jumps[k] for k in one.members) else tuning.LIMIT_USED
+            for one in self.requirements
+        ]
+        normal = [_normal(one, share) for one, share in zip(self.requirements, used, strict=True)]
+        return self._shapes * normal
+
+    @property
     def _scales(self) -> FloatArray:
         spread = [float(np.nanstd(model.rows.f)) for model in self._models]
         return np.array([each if each > 0 else 1.0 for each in spread])
@@ -95,14 +128,15 @@ class Limits:
             else:
                 found = known.predicted(known.kernel.covariance(points, known.rows))
                 out[..., k] = found.reshape(len(u), len(draws))
-        return out / self._scales
+        limits = [0.0 if middle is None else middle for middle in self._middles]
+        return (out - limits) / self._scales
 
     def margins(self, u: FloatArray) -> FloatArray:
         """mean + k * standard deviation of each requirement at u (m, d), (m, R); good below 0."""
         c = self._over_draws(u, self._draws())
         columns = [
             _bound(np.max(c[..., list(one.members)], axis=2), k)
-            for one, k in zip(self.requirements, self._factors, strict=True)
+            for one, k in zip(self.requirements, self.factors, strict=True)
         ]
         return np.stack(columns, axis=1)
 
@@ -151,14 +185,12 @@ class Limits:
             if abs(normal) > tuning.TINY:
                 ratio = (quantile - float(h.mean())) / normal
                 least, most = tuning.SHAPES
-                self._factors[r] = _normal(one) * min(max(ratio, least), most)
+                self._shapes[r] = min(max(ratio, least), most)
 
 
-def _normal(one: Requirement) -> float:
-    """k of a normal law, for what a proposal may use of the violations that are allowed."""
-    if one.level is None:
-        return 0.0
-    return float(special.ndtri(1 - tuning.LIMIT_USED * (1 - one.level)))
+def _normal(one: Requirement, used: float) -> float:
+    """k of a normal law, for the share of the allowed violations that a proposal may use."""
+    return 0.0 if one.level is None else float(special.ndtri(1 - used * (1 - one.level)))
 
 
 def _bound(h: FloatArray, k: float) -> FloatArray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -85,6 +86,11 @@ def unmeasured(noise: FloatArray, measured: BoolArray) -> FloatArray:
     return cov
 
 
+def _never(x: FloatArray, failed: BoolArray) -> bool:
+    """Failures have a place, unless there are enough to show that they have none."""
+    return False
+
+
 class Model:
     """A Gaussian process of f on the realised x that follows a run.
 
@@ -99,11 +105,20 @@ class Model:
     compresses : bool, optional
         Whether values over orders of magnitude may be modelled by their logarithm. What is
         believed is in its units then: `in_units` makes values of it.
+    anywhere : callable, optional
+        x (n, d), failed (n,) -> whether these failures say nothing of where others are; by default
+        they do.
     """
 
     def __init__(
-        self, dim: int, noise: FloatArray | None, bias: FloatArray, compresses: bool = False
+        self,
+        dim: int,
+        noise: FloatArray | None,
+        bias: FloatArray,
+        compresses: bool = False,
+        anywhere: Callable[[FloatArray, BoolArray], bool] = _never,
     ):
+        self._anywhere = anywhere
         self._choose = choose_scale if compresses else choose
         self.rows, self.noise, self.bias = Rows(dim), noise, bias
         self.fitted: Fitted | None = None
@@ -161,7 +176,8 @@ class Model:
         if self.fitted is None or self.rows.worked.all() or n < self._next_place:
             return
         self._next_place = _after(n)
-        self._place = find_place(*self._labelled())
+        unplaced = self._anywhere(self.rows.x, ~self.rows.worked)
+        self._place = None if unplaced else find_place(*self._labelled())
 
     def _labelled(self) -> tuple[Cloud, FloatArray]:
         """Rows, and which of them failed."""

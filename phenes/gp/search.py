@@ -359,7 +359,8 @@ class BayesianSearch:
         """Look nearer to the answer after each failure, further away again after each value (n,).
 
         Where f falls towards a border, in many coordinates there is always a place beyond it that
-        no failure is near, and that promises more than all that is known.
+        no failure is near, and that promises more than all that is known. So it is of a limit that
+        says only pass or fail.
         """
         if self._lacking > 0:
             return
@@ -434,16 +435,20 @@ class BayesianSearch:
         self.withdraw(theta)
         f, c = (f, None) if f.ndim == 1 else (f[:, 0], f[:, 1:])
         seen = np.ones(x.shape, bool) if measured is None else measured
+        if c is not None:  # where a constraint is not known nothing is met, however good f is
+            f = np.where(np.isnan(c).any(axis=1), np.nan, f)
         known = np.all(np.isfinite(x), axis=1)
         to_u = self._region.to_u
         self._model.add(to_u(theta[known]), to_u(x[known]), f[known], seen[known])
-        self._follow_retreat(np.isfinite(f[known]))
+        worked = np.isfinite(f[known])
         if c is not None and self._wanted is not None:
             if self._limits is None:
                 model, names = self._model, self._wanted.names or ("",) * c.shape[1]
                 wanted = self._wanted.requirements(names)
                 self._limits = Limits(wanted, c.shape[1], model.noise, model.bias)
             self._limits.add(to_u(theta[known]), to_u(x[known]), c[known], seen[known])
+            worked &= ~self._limits.beyond(c[known])
+        self._follow_retreat(worked)
         self._answer = self._known = None
         self._report(f)
 

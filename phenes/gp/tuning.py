@@ -85,6 +85,9 @@ SHAPES = (0.5, 2.0)
 # Share of the allowed violations that a proposal uses: what is exactly at its limit is half of the
 # time beyond. [guard]
 LIMIT_USED = 0.95
+# The same of a limit that jumps: its edge lies somewhere between two rows, and only draws confirm
+# it, of which hardly any may violate. [guard]
+LIMIT_USED_OF_JUMPS = 0.2
 # Standard deviations of a constraint's model that count against an answer. [guard]
 LIMIT_CAUTION = 1.0
 # The least error of a margin, in units of its constraint. [guard]

@@ -247,7 +247,8 @@ class Readings:
         Returns
         -------
         matplotlib.figure.Figure
-            A panel for each of up to ten parameters. Notebooks show it;
+            A panel for each of up to ten parameters; whole numbers and options have a value of the
+            model each, and no curve between them. Notebooks show it;
             `opt.plot().savefig("model.png")` keeps it.
 
         Raises
@@ -256,10 +257,6 @@ class Readings:
             If there are not as many names as parameters.
         """
         setup = self._setup
-        logarithmic: frozenset[int] = frozenset()
-        if self.space is not None:
-            logarithmic = frozenset(self.space.logarithms)
-            names = self.space.titles if names is None else names
         shown = self._shown()
         return draw(
             View(
@@ -275,7 +272,7 @@ class Readings:
                 self.engine == GP,
                 self._sign,
                 f"{shown.what}: {shown.value}; evaluations: {shown.used}",
-                logarithmic,
+                self.space,
             ),
             names,
             value,

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from phenes._validate import FloatArray, IntArray
+from phenes.constraints import bounds
 from phenes.evidence import Observations
 from phenes.evidence.estimate import Estimate, balance_weights, estimate, fresh_weights
 from phenes.evidence.law import Law, gaussian_law, sampled_law
+from phenes.optimizer.answer.unmet_failures import shift
 from phenes.optimizer.noise.state import NoiseState
 from phenes.pareto.objectives import Objective
 from phenes.pareto.search import FrontSearch
@@ -88,7 +91,9 @@ class Archive:
         """Designs are closer to each other than the noise: draws at one are weighed for all.
 
         The values of a risk by weights alone have seen too little of the tails: their error is at
-        least that of the draws at the design itself.
+        least that of the draws at the design itself. Which of its few draws failed says as little:
+        what is claimed is of x that have a value. Its error allows for a tail of the law that may
+        lack one, by the share of all rows that weigh there and failed.
         """
         seen = self.seen[objective.column]
         law = _law(theta, noise, search.scale)
@@ -96,17 +101,37 @@ class Archive:
         surrogate = search.surrogate(objective.column) if noise.complete else None
         risk = None if objective.risk == mean() else objective.risk
 
-        def by(weights: FloatArray) -> Estimate:
-            return estimate(seen, law, price, weights, control, surrogate, risk)
+        wide = balance_weights(seen, law)
 
-        known = by(balance_weights(seen, law))
+        def by(weights: FloatArray) -> Estimate:
+            return estimate(seen, law, price, weights, control, surrogate, risk, valued=True)
+
+        known = by(wide)
         if noise.noiseless:
             return _exactly(known, seen)
         if known.control != "none":
             known = replace(known, se=WIDER * known.se)
-        if risk is None or (surrogate is not None and known.control == surrogate.name):
-            return known
-        return replace(known, se=max(known.se, by(fresh_weights(seen, law)).se))
+        if risk is not None and (surrogate is None or known.control != surrogate.name):
+            known = replace(known, se=max(known.se, by(fresh_weights(seen, law)).se))
+        cut = _cut_off(seen, wide) / math.sqrt(objective.risk.tail)
+        return replace(known, se=math.hypot(known.se, cut))
+
+
+def _cut_off(seen: Observations, weights: FloatArray) -> float:
+    """By how much a tail of x without a value may change the mean or spread of f: a standard error.
+
+    Two of them allow for as large a share as may fail, at 95 %. Zero where failures are no matter
+    of place: then x that have a value are like all others.
+    """
+    gone = np.isnan(seen.f)
+    works = weights * ~gone
+    if not gone.any() or not seen.walled or not works.any():
+        return 0.0
+    draws = float(weights.sum() ** 2 / np.sum(weights**2))
+    f, works = seen.f[~gone], works[~gone] / works.sum()
+    spread = math.sqrt(float(works @ (f - works @ f) ** 2))
+    most = bounds.upper(draws * float(weights @ gone / weights.sum()), draws)
+    return spread * shift(most) / 2 if most < 1 else math.inf
 
 
 def _law(theta: FloatArray, noise: NoiseState, scale: FloatArray) -> Law:

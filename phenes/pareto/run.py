@@ -333,7 +333,7 @@ def _judged(made: Front, claimed: Claimed, beaten: int) -> Front:
     if beaten:
         words.append(f"{beaten} left out, which the draws showed to be beaten")
     if made.failed:
-        words.append(f"{made.failed} evaluations failed")
+        words.append(f"{made.failed} evaluations failed, and values are of x that have one")
     success = sure == len(made) and len(made) > 0
     return replace(made, success=success, message="; ".join(words))
 

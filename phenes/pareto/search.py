@@ -18,6 +18,7 @@ import numpy as np
 
 from phenes._threads import one_thread
 from phenes._validate import BoolArray, FloatArray
+from phenes.adaptive.archive import may_be_anywhere
 from phenes.gp import tuning as gp_tuning
 from phenes.gp.acquisition import candidates, polish
 from phenes.gp.model import Model
@@ -126,7 +127,9 @@ class FrontSearch:
         self.region: Region = make_region(x0, setup.sigma0, setup.lower, setup.upper, setup.lattice)
         cov = self.region.covariance(noise.known.cov)
         shift = noise.known.bias / self.region.width
-        self.models = tuple(Model(x0.size, cov, shift) for _ in range(columns))
+        self.models = tuple(
+            Model(x0.size, cov, shift, anywhere=may_be_anywhere) for _ in range(columns)
+        )
         self.design = design_size(x0.size, budget)
         self.asked = 0
         self._centre = x0

@@ -2,8 +2,9 @@
 
 import math
 import textwrap
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Literal, NamedTuple
 
 import matplotlib
 import numpy as np
@@ -30,6 +31,9 @@ BOTTOM = 0.16  # share of the range that is left for marks below the values
 # other parameters to a standard deviation, between these opacities.
 FADE, FAINT, DARK = 0.15, 0.12, 0.85
 FAILED, UNDER_WAY = 0.09, 0.03  # height of these marks, as share of the panel
+ROOM = 0.5  # beside the first and the last of whole numbers or options
+LETTERS = 16  # of an option, and of all that are written side by side
+LEAST_MARK, MOST_MARK = 3.0, 6.0  # points of the model's values of whole numbers and options
 TICKS = 4  # along a parameter: numbers such as 500000 have room
 
 
@@ -45,7 +49,8 @@ class Slices(NamedTuple):
     value : str
         Of f.
     grid, mean, error : array [d, m]
-        E f along each parameter and its standard error, NaN if there is no model.
+        E f along each parameter and its standard error, NaN if there is no model. Of whole numbers
+        and options NaN after the last of them.
     points, f : array [n, d], [n]
         Evaluations where they were realised; NaN where they failed.
     pending : array [k, d]
@@ -55,7 +60,11 @@ class Slices(NamedTuple):
     noise : array [d]
         Standard deviation of x - theta.
     logarithmic : frozenset of int
-        Coordinates that are logarithms: they are drawn as what they are logarithms of.
+        Parameters that are logarithms: they are drawn as what they are logarithms of.
+    whole : frozenset of int
+        Parameters that are whole numbers.
+    options : mapping of int to tuple of str
+        Parameters that are one of these, by its number.
     """
 
     headline: str
@@ -73,6 +82,8 @@ class Slices(NamedTuple):
     fun_se: float
     noise: np.ndarray
     logarithmic: frozenset[int] = frozenset()
+    whole: frozenset[int] = frozenset()
+    options: Mapping[int, tuple[str, ...]] = MappingProxyType({})
 
     def turned(self, k: int, at: np.ndarray) -> np.ndarray:
         """Values of coordinate k as they are drawn."""
@@ -195,20 +206,10 @@ def _note(slices: Slices, limits: tuple[float, float] | None) -> str:
 
 
 def _panel(ax: Axes, slices: Slices, k: int) -> None:
-    grid, mean, error = slices.turned(k, slices.grid[k]), slices.mean[k], slices.error[k]
     _evaluations(ax, slices, k)
-    if np.isfinite(mean).any():
-        blue = COLOURS["main"]
-        ax.fill_between(
-            grid,
-            mean - 2 * error,
-            mean + 2 * error,
-            color=blue,
-            alpha=0.25,
-            linewidth=0,
-            label="two standard errors",
-        )
-        ax.plot(grid, mean, color=blue, linewidth=2, label="E f by the model, through the answer")
+    if np.isfinite(slices.mean[k]).any():
+        draw = _values if k in slices.whole or k in slices.options else _curve
+        draw(ax, slices.turned(k, slices.grid[k]), slices.mean[k], slices.error[k])
     if len(slices.pending):
         ax.plot(
             slices.turned(k, slices.pending[:, k]),
@@ -223,18 +224,55 @@ def _panel(ax: Axes, slices: Slices, k: int) -> None:
             label=f"under way, {len(slices.pending)}",
         )
     _answer(ax, slices, k)
-    ax.set_xlim(grid[0], grid[-1])
+    _along(ax, slices, k)
+
+
+def _along(ax: Axes, slices: Slices, k: int) -> None:
+    """The axis of the parameter."""
+    grid = slices.turned(k, slices.grid[k][np.isfinite(slices.grid[k])])
     ax.set_xlabel(slices.names[k])
+    if k in slices.options:
+        words = [textwrap.shorten(word, LETTERS, placeholder="…") for word in slices.options[k]]
+        turned = sum(map(len, words)) > LETTERS
+        ax.set_xticks(range(len(words)), words, rotation=30 if turned else 0, ha=_side(turned))
+        ax.set_xlim(-ROOM, len(words) - 1 + ROOM)
+        return
+    room = ROOM if k in slices.whole else 0.0
+    ax.set_xlim(grid[0] - room, grid[-1] + room)
     if k in slices.logarithmic:
         ax.set_xscale("log")
     else:
-        ax.locator_params(axis="x", nbins=TICKS)
+        ax.locator_params(axis="x", nbins=TICKS, **({"integer": True} if room else {}))
+
+
+def _side(turned: bool) -> Literal["right", "center"]:
+    """The part of a word that stands below its tick."""
+    return "right" if turned else "center"
+
+
+def _curve(ax: Axes, grid: np.ndarray, mean: np.ndarray, error: np.ndarray) -> None:
+    """E f by the model along a real number."""
+    blue = COLOURS["main"]
+    band = {"color": blue, "alpha": 0.25, "linewidth": 0, "label": "two standard errors"}
+    ax.fill_between(grid, mean - 2 * error, mean + 2 * error, **band)
+    ax.plot(grid, mean, color=blue, linewidth=2, label="E f by the model, through the answer")
+
+
+def _values(ax: Axes, grid: np.ndarray, mean: np.ndarray, error: np.ndarray) -> None:
+    """The same of values between which there is nothing."""
+    size = max(MOST_MARK - np.isfinite(grid).sum() / 10, LEAST_MARK)
+    look = {"color": COLOURS["main"], "markersize": size, "elinewidth": 1.5, "alpha": 0.8}
+    label = "E f at each value, two standard errors"
+    ax.errorbar(grid, mean, yerr=2 * error, fmt="D", label=label, **look)
 
 
 def _evaluations(ax: Axes, slices: Slices, k: int) -> None:
     """Single evaluations, the darker the nearer they are to the line that is drawn."""
-    ranges = np.ptp(slices.grid, axis=1)
-    away = (slices.points - slices.answer) / (FADE * np.where(ranges > 0, ranges, 1.0))
+    ranges = np.nanmax(slices.grid, axis=1) - np.nanmin(slices.grid, axis=1)
+    away = slices.points - slices.answer
+    for other in slices.options:  # one option is as far from another as the ends of a range
+        away[:, other] = np.sign(away[:, other]) * ranges[other]
+    away = away / (FADE * np.where(ranges > 0, ranges, 1.0))
     others = np.delete(away, k, axis=1)
     near = np.exp(-0.5 * np.mean(others**2, axis=1)) if others.size else np.ones(len(away))
     worked = np.isfinite(slices.f)

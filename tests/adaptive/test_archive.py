@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from phenes.adaptive.archive import Archive, clusters, have_a_place
+from phenes.adaptive.archive import Archive, clusters, have_a_place, may_be_anywhere
 
 
 def test_the_archive_keeps_the_newest():
@@ -87,3 +87,28 @@ def test_a_ball_that_works_is_a_place_although_failures_have_all_directions(n, d
         x = rng.standard_normal((n, d)) * np.exp(rng.uniform(-2, 0, (n, 1)))
         away = np.linalg.norm(x, axis=1)
         assert have_a_place(x, away > np.quantile(away, 0.4))
+
+
+@pytest.mark.parametrize(("n", "d"), [(60, 2), (150, 5)])
+def test_few_failures_at_random_are_told_from_few_on_one_side(n, d):
+    """Both are taken to have a place: of these the former may as well be anywhere."""
+    rng, doubted, shown = np.random.default_rng(3), 0, 0
+    for _ in range(100):
+        x = rng.standard_normal((n, d))
+        failed = np.zeros(n, bool)
+        failed[rng.permutation(n)[:3]] = True
+        side = np.zeros(n, bool)
+        side[np.argsort(-x[:, 0])[:4]] = True
+        assert have_a_place(x, failed)
+        doubted += may_be_anywhere(x, failed)
+        shown += not may_be_anywhere(x, side)
+    assert doubted >= 92  # 4 % by chance, with an error of 2 %
+    assert shown >= 95
+
+
+def test_one_failure_may_be_anywhere_and_none_or_many_are_no_question():
+    x = np.random.default_rng(4).standard_normal((40, 2))
+    one = np.arange(40) == 7
+    assert may_be_anywhere(x, one)
+    assert not may_be_anywhere(x, np.zeros(40, bool))
+    assert not may_be_anywhere(x, np.arange(40) % 3 == 0)

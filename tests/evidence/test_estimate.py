@@ -528,3 +528,22 @@ class TestRisks:
         assert (found.fun, found.se) == (1.0, 1.2)
         agreed = replace(model, fun=1.3)
         assert _reconciled(draws, [draws, agreed]) == draws
+
+
+def test_of_x_that_have_a_value_failures_cost_nothing():
+    """Two draws at theta failed: their price is in the error, unless others know what fails."""
+    seen, law = (
+        Observations(1),
+        gaussian_law(np.zeros(1), np.zeros(1), np.ones(1), scale=np.ones(1)),
+    )
+    x = np.random.default_rng(0).standard_normal((12, 1))
+    f = np.where(np.arange(12) < 2, np.nan, x[:, 0])
+    seen.add(np.zeros((12, 1)), x, x, f)
+    weights = fresh_weights(seen, law)
+    priced, valued = (
+        estimate(seen, law, 50.0, weights, control=False, valued=each) for each in (False, True)
+    )
+    assert priced.se > 5
+    assert valued.fun == pytest.approx(x[2:].mean())
+    assert valued.se < 1
+    assert valued.failed == priced.failed == 2

@@ -284,6 +284,54 @@ def test_what_no_evaluation_has_met_is_said():
     assert here.reached == 0
 
 
+def failed_at(places, n=60):
+    """Rows anywhere, and some failures."""
+    seen = rows(n)
+    for at in places:
+        at = np.array([at])
+        seen.add(at, at, at, np.array([np.nan]))
+    return seen
+
+
+@pytest.mark.parametrize(
+    ("places", "anywhere"),
+    [
+        ([(0.4, 0.3)], True),
+        ([(0.5, 0.3), (-0.9, 0.6), (0.1, -0.9)], True),
+        ([(3.0, 0.0)], False),
+        ([(0.95, 0.9), (0.9, 0.96), (0.97, 0.85), (0.99, 0.99)], False),
+    ],
+    ids=["one", "three", "one-far-away", "a-corner"],
+)
+def test_few_failures_may_be_anywhere_until_they_are_shown_not_to_be(places, anywhere):
+    """They are expected nowhere near this place, but what is claimed of it allows for them."""
+    at = np.array([-0.3, -0.3])
+    (standing,) = Limits(phenes.chance(0.8)).place(failed_at(places), law(at)).standings
+    assert standing.expected
+    n, k = 60 + len(places), len(places)
+    most = 1 - stats.beta.ppf(0.05, n - k, k + 1)
+    if anywhere:
+        assert standing.bound == pytest.approx(most + exact(at), abs=1e-3)
+        assert standing.reached == 0
+    else:
+        assert standing.bound < 0.5 * most
+        assert standing.reached > 0
+
+
+def test_a_safe_place_leaves_room_for_few_failures_that_may_be_anywhere():
+    start, seen = np.array([0.3, 0.4]), failed_at([(-0.6, -0.2), (-0.2, -0.7)], 30)
+    found = Limits(phenes.chance(0.9)).safer(seen, law, start, lambda theta: theta)
+    fails = 2 / 32  # with the error of that nothing is left
+    assert exact(found) == pytest.approx((0.95 * 0.1 - fails) / (1 - fails), rel=0.02)
+
+
+def test_where_failures_leave_nothing_the_limits_add_little():
+    """The proposal lay at the limit as if nothing failed."""
+    start = np.array([0.3, 0.4])
+    found = Limits(phenes.chance(0.9)).safer(lacking_at_random(), law, start, lambda theta: theta)
+    assert 0.9 * 0.2 * 0.1 <= exact(found) <= 0.2 * 0.1  # the model has an error
+
+
 def test_good_may_be_zero():
     """0 is as good as -1: with 0 and 1 a model has all good rows at the limit, half beyond."""
     at, wish = np.array([-0.3, -0.3]), phenes.chance(0.9)

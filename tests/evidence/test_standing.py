@@ -31,6 +31,13 @@ def test_what_no_model_resolves_is_added_to_the_bound():
     assert standing(0.01, 0.01, 59, unresolved=("g",), uncounted=0.0495).met
 
 
+def test_of_a_limit_that_jumps_no_more_draws_violate_than_are_allowed():
+    jumps = {"unresolved": ("g",), "uncounted": 0.3}
+    assert standing(0.01, 0.01, 20, 1, **jumps).expected
+    assert not standing(0.01, 0.01, 8, 1, **jumps).expected
+    assert standing(0.01, 0.01, 8, 1).expected
+
+
 def test_draws_alone_confirm_and_contradict():
     assert standing(0.2, 0.3, 59).met
     assert not standing(0.01, 0.02, 20, 8).met

@@ -151,3 +151,24 @@ def test_a_part_of_a_region_has_its_share_of_the_sides_and_all_choices():
     mixed = make_region(low + 0.5, low + 0.25, low, high, lattice).near(low + 0.5, 0.1)
     assert mixed.high[0] - mixed.low[0] == pytest.approx(0.1)
     np.testing.assert_array_equal(mixed.high[1:] - mixed.low[1:], 1.0)
+
+
+def test_failures_that_are_said_to_be_anywhere_have_no_place():
+    """Few failures are taken to have one, unless who makes the model knows better."""
+    x = np.random.default_rng(5).uniform(0, 1, (20, 2))
+    f = np.where(np.arange(20) == 3, np.nan, np.sum(x**2, axis=1))
+    told = []
+
+    def anywhere(rows, failed):
+        told.append(int(failed.sum()))
+        return True
+
+    placed, unplaced = (
+        Model(2, np.full(2, 0.01), np.zeros(2), **options)
+        for options in ({}, {"anywhere": anywhere})
+    )
+    for model in (placed, unplaced):
+        model.add(x, x, f, np.ones(x.shape, bool))
+    assert placed.belief.failures is not None
+    assert unplaced.belief.failures is None
+    assert told == [1]

@@ -337,3 +337,55 @@ def test_a_risk_within_constraints_by_name():
     assert result.interval[0] <= worst <= result.interval[1]
     assert "CVaR 90 % of f(x)" in str(result)
     assert result.message.count("by the model") == 1
+
+
+@pytest.mark.few
+class TestPassOrFail:
+    """Constraints of 0 and 1: where a better design is easy to find, one is found."""
+
+    @staticmethod
+    def ball(x):
+        """0 within a ball that holds the best value, 1 beyond."""
+        return float((x[0] - 0.5) ** 2 + np.sum(x[1:] ** 2)), {"ok": float(np.linalg.norm(x) > 1.5)}
+
+    @staticmethod
+    def half(x):
+        """The best value is beyond a plane."""
+        across = float(np.sum(x)) / np.sqrt(len(x))
+        return float(np.sum((x - 1 / np.sqrt(len(x))) ** 2)), {"ok": float(across > 0)}
+
+    @staticmethod
+    def solve(f, x0, budget, seed):
+        return phenes.minimize(
+            f, x0, 0.5, NOISE, budget=budget, seed=seed, constraints=phenes.chance(0.9)
+        )
+
+    def test_a_start_that_holds_is_left(self):
+        result = self.solve(self.ball, [-0.8, 0.0], 30, 0)
+        assert result.constraints.all.probability == 1
+        assert result.fun < 0.2  # 1.70 at the start
+        # few draws of pass or fail confirm little, and that is what is said
+        assert not result.success
+        assert "only draws at x count" in result.message
+
+    @pytest.mark.tier("runs")
+    @pytest.mark.parametrize("dim", [2, 5])
+    @pytest.mark.parametrize("start", [-2.0, 1.5], ids=["holds", "violates"])
+    def test_beside_a_plane(self, dim, start):
+        """P is exact here; E f is 9 at the start that holds, at best 1.5 for what may be used."""
+        for seed in range(2):
+            result = self.solve(self.half, np.full(dim, start / np.sqrt(dim)), 100, seed)
+            assert stats.norm.cdf(-np.sum(result.x) / np.sqrt(dim) / NOISE) >= 0.9
+            assert result.fun < 5
+            assert result.success <= (result.constraints.all.lower >= 0.9)
+
+    @pytest.mark.tier("runs")
+    @pytest.mark.parametrize("dim", [2, 5])
+    def test_few_evaluations_are_never_worse_than_the_start_and_mostly_better(self, dim):
+        better = 0
+        for seed in range(4):
+            result = self.solve(self.half, np.full(dim, -2 / np.sqrt(dim)), 30, seed)
+            assert stats.norm.cdf(-np.sum(result.x) / np.sqrt(dim) / NOISE) >= 0.9
+            assert not result.success
+            better += result.fun < 5  # 9 at the start
+        assert better >= 3

@@ -126,6 +126,53 @@ def test_a_maximised_value_has_its_spread_made_small():
     assert np.all(got.values[:, 1] >= 0)
 
 
+def valley(x):
+    return np.exp(0.8 * x[..., 0]) * (1 + x[..., 1] ** 2) - x[..., 0]
+
+
+@pytest.mark.tier("runs")
+@pytest.mark.parametrize(("share", "seed"), [(0.03, 0), (0.03, 1), (0.1, 0), (0.1, 2)])
+def test_failures_at_random_say_nothing_of_a_design(share, seed):
+    """Intervals jumped between neighbours: one of the four draws there had failed."""
+    rng = np.random.default_rng([300, seed])
+
+    def fails(x):
+        return np.nan if rng.random() < share else float(valley(x))
+
+    got = phenes.front(fails, [0.0, 0.0], 0.5, NOISE, bounds=(-2, 2), budget=80, seed=seed)
+    assert got.failed
+    assert "values are of x that have one" in got.message
+    widths = np.diff(got.intervals, axis=2)[:, :, 0]
+    assert np.all(np.maximum(widths[1:], widths[:-1]) < 4 * np.minimum(widths[1:], widths[:-1]))
+    assert widths[:, 0].max() < 0.3  # up to 18 with what a failure might cost
+    z = NOISE * np.random.default_rng(5).standard_normal((40_000, 2))
+    truth = np.array([[v.mean(), v.std()] for v in (valley(at + z) for at in got.vectors)])
+    low, high = np.moveaxis(got.intervals, 2, 0)
+    assert np.all((low - 0.003 <= truth) & (truth <= high + 0.003))
+    worse = np.all(truth[:, None] > truth + 2e-3, axis=2)
+    assert not worse.any()
+
+
+@pytest.mark.tier("runs")
+def test_a_border_beside_designs_is_allowed_for():
+    def fails(x):
+        return np.nan if x[0] > 0.6 else float(np.exp(-x[0]) * (1 + x[1] ** 2) + 0.2 * x[1])
+
+    got = phenes.front(fails, [-0.5, -0.5], 0.5, 0.2, bounds=(-2, 2), budget=80, seed=5)
+    z = 0.2 * np.random.default_rng(5).standard_normal((40_000, 2))
+    held = []
+    for at, intervals in zip(got.vectors, got.intervals, strict=True):
+        x = at + z
+        f = np.array(np.exp(-x[:, 0]) * (1 + x[:, 1] ** 2) + 0.2 * x[:, 1])[x[:, 0] <= 0.6]
+        held += [
+            low - 0.003 <= true <= high + 0.003
+            for true, (low, high) in zip((f.mean(), f.std()), intervals, strict=True)
+        ]
+    assert np.mean(held) >= 0.9
+    widths = np.diff(got.intervals, axis=2)[:, :, 0]
+    assert widths.max() < 1
+
+
 @pytest.mark.tier("runs")
 def test_failures_are_counted_and_survived():
     def fails(x):

@@ -127,3 +127,70 @@ def test_a_long_headline_is_not_cut_off():
     out = figure(data(headline="evaluations: 40 of 80, 3 without a value, " * 3))
     out.savefig(io.BytesIO(), dpi=50)
     assert out._suptitle.get_window_extent().x1 <= out.bbox.x1
+
+
+def discrete():
+    """A real number, whole numbers from 1 to 4, and one of three options."""
+    made = data(3)
+    grid = np.full(made.grid.shape, np.nan)
+    grid[0] = made.grid[0]
+    grid[1, :4], grid[2, :3] = np.arange(1, 5), np.arange(3)
+    points = made.points.copy()
+    points[:, 1], points[:, 2] = np.arange(20) % 4 + 1, np.arange(20) % 3
+    return made._replace(
+        grid=grid,
+        mean=grid - 1,
+        error=0.1 + 0 * grid,
+        points=points,
+        pending=points[:4],
+        answer=np.array([0.5, 2.0, 1.0]),
+        noise=np.array([0.1, 0.0, 0.0]),
+        whole=frozenset({1}),
+        options={2: ("steel", "brass", "an alloy with a very long name")},
+    )
+
+
+def test_whole_numbers_and_options_have_values_and_no_curve():
+    out = figure(discrete())
+    out.savefig(io.BytesIO(), dpi=60)
+    real, whole, option = panels(out)
+    curve = [line for line in real.lines if len(line.get_xdata()) == 101]
+    assert curve
+    for ax, expected in ((whole, [1, 2, 3, 4]), (option, [0, 1, 2])):
+        assert not [line for line in ax.lines if line.get_linestyle() == "-" and _long(line)]
+        (marks,) = [line for line in ax.lines if line.get_marker() == "D"]
+        at = np.asarray(marks.get_xdata())
+        np.testing.assert_array_equal(at[np.isfinite(at)], expected)
+    assert [each.get_text() for each in option.get_xticklabels()] == [
+        "steel",
+        "brass",
+        "an alloy with a…",
+    ]
+    assert option.get_xlim() == (-0.5, 2.5)
+    assert whole.get_xlim() == (0.5, 4.5)
+    assert all(float(t).is_integer() for t in whole.get_xticks() if 0.5 < t < 4.5)
+
+
+def _long(line):
+    return len(line.get_xdata()) > 2
+
+
+def test_the_legend_of_whole_numbers_and_options_is_not_cut_off():
+    out = figure(discrete())
+    out.savefig(io.BytesIO(), dpi=60)
+    assert "E f at each value, two standard errors" in texts(out)
+    for legend in out.subfigs[0].legends:
+        assert legend.get_window_extent().x1 <= out.bbox.x1
+        for each in legend.get_texts():
+            assert each.get_window_extent().x1 <= out.bbox.x1 + 1
+
+
+def test_another_option_is_as_far_as_the_ends_of_a_range():
+    """Their numbers are no distances: the first is as far from the last as from the second."""
+    made = discrete()
+    points = np.tile(made.answer, (3, 1))
+    points[:, 2] = [0, 1, 2]
+    answer = np.array([0.5, 2.0, 0.0])
+    ax = panels(figure(made._replace(points=points, f=np.ones(3), answer=answer)))[0]
+    same, second, third = ax.collections[0].get_facecolors()[:, 3]
+    assert same > second == third

@@ -109,15 +109,23 @@ def unmet(held: Constraints) -> str:
         return "; ".join(_unshown(row, held) for row in worst)
     worst = [row for row in worst if not _may_hold(row)]
     said = "; ".join(_shortfall(row, held) for row in worst)
-    return f"no design was found that meets the constraints, x violates them least: {said}"
+    meets = "is expected to meet" if all(_not_excluded(row) for row in worst) else "meets"
+    return f"no design was found that {meets} the constraints, x violates them least: {said}"
 
 
 def _may_hold(row: Held) -> bool:
     """Whether what is not met is expected to be, so that only the evidence is too thin."""
     if row.wanted is None:
         return row.mean <= 0
+    return row.modelled >= row.wanted and _not_excluded(row)
+
+
+def _not_excluded(row: Held) -> bool:
+    """Whether the draws leave it open that what was asked for is met."""
+    if row.wanted is None:
+        return False
     counted = bounds.upper(row.draws - row.violated, row.draws) if row.draws else 1.0
-    return row.modelled >= row.wanted and counted >= row.wanted
+    return counted >= row.wanted
 
 
 def _unshown(row: Held, held: Constraints) -> str:
@@ -192,6 +200,7 @@ def unconfirmed(held: Constraints) -> list[str]:
         row = min(reached, key=lambda row: row.reached)
         said.append(
             f"no failure was met in the {row.reached} evaluations that could show one: up to"
-            f" {row.unseen:.1%} of x may fail unseen"
+            f" {row.unseen:.1%} of x may fail unseen, and if they do, P is at least"
+            f" {row.assured:.4g} only"
         )
     return said

@@ -38,7 +38,21 @@ def change_of_mean(f: FloatArray) -> float:
     """
     if f.size < 2:
         return 0.0
-    p = FAILURES / (f.size + DRAWS)
-    z = float(special.ndtri(1 - p))
+    return float(np.std(f, ddof=1)) * shift(FAILURES / (f.size + DRAWS))
+
+
+def shift(share: float) -> float:
+    """By how many standard deviations the mean changes if this share of x, a tail, has no value.
+
+    Parameters
+    ----------
+    share : float
+        Between 0 and 1, both excluded.
+
+    Returns
+    -------
+    float
+    """
+    z = float(special.ndtri(1 - share))
     density = math.exp(-0.5 * z**2) / math.sqrt(2 * math.pi)
-    return float(np.std(f, ddof=1)) * density / (1 - p)
+    return density / (1 - share)

@@ -5,6 +5,7 @@ Each claim is held against fresh draws at its answer: it is covered, or there is
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import phenes
 from phenes import risk
@@ -151,6 +152,51 @@ def test_a_start_that_meets_a_limit_is_better_than_an_answer_that_does_not(budge
     assert holds >= 0.8
     held = result.constraints.all
     assert held.bound - held.unseen <= holds
+
+
+@pytest.mark.few
+@pytest.mark.parametrize("raises", [False, True])
+def test_failures_at_random_and_what_is_claimed_of_a_limit(raises):
+    """2 % fail at any x: with one failure met the bound allows for them; with none `assured`."""
+    normal, told, assured = np.array([0.6, 0.8]), [], []
+    for seed in range(8):
+        rng = np.random.default_rng([5, seed])
+
+        def f(x, rng=rng):
+            if rng.random() < 0.02:
+                if raises:
+                    raise RuntimeError("crashed")
+                return np.nan, {"g": np.nan}
+            return float(np.sum((x - normal) ** 2)), {"g": float(normal @ x) - 0.5}
+
+        wish = phenes.chance(0.95)
+        result = phenes.minimize(f, np.zeros(2), 0.5, 0.1, budget=60, constraints=wish, seed=seed)
+        holds = 0.98 * stats.norm.cdf((0.5 - normal @ result.x) / 0.1)
+        held = result.constraints.all
+        told.append(held.bound <= holds or not result.failed)
+        assured.append(held.assured <= holds)
+        if result.success:
+            assert held.reached
+            assert f"P is at least {held.assured:.4g} only" in result.message
+    assert all(told)
+    assert all(assured)
+
+
+@pytest.mark.few
+def test_a_start_where_a_constraint_is_missing_is_left():
+    """The value is best where the constraint is not known: that counts as violating it."""
+    normal = np.array([0.6, 0.8])
+
+    def f(x):
+        across = float(normal @ x)
+        held = across - 0.5 if across < 1.5 else np.nan
+        return float(np.sum((x - 2 * normal) ** 2)), {"g": held}
+
+    for seed in range(2):
+        wish = phenes.chance(0.8)
+        result = phenes.minimize(f, 2 * normal, 0.5, 0.1, budget=30, constraints=wish, seed=seed)
+        assert stats.norm.cdf((0.5 - normal @ result.x) / 0.1) >= 0.8
+        assert result.success
 
 
 def test_a_flat_function_with_a_limit():

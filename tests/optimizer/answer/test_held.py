@@ -100,6 +100,17 @@ def test_what_is_expected_but_not_sure_says_by_how_much():
     )
 
 
+@pytest.mark.parametrize(
+    ("violated", "said"), [(2, "that is expected to meet the"), (6, "that meets the")]
+)
+def test_that_none_meets_them_is_said_only_where_the_draws_exclude_it(violated, said):
+    own = np.full((10, 1), -1.0)
+    own[:violated] = 1.0
+    one = Standing(Requirement((0,), 0.8, "g"), 10, violated, 0.25, 0.3, 0.0)
+    held = table(phenes.chance(0.8), ("g",), Place((one,), (0.25,)), own, False)
+    assert f"no design was found {said} constraints, x violates them least" in unmet(held)
+
+
 def test_failures_that_none_has_met_are_not_ruled_out():
     one = Requirement((0, 1), 0.9, "all")
     place = Place((Standing(one, 10, 0, 0.05, 0.05, 0.0, reached=60),), (0.05, 0.0))
@@ -108,4 +119,6 @@ def test_failures_that_none_has_met_are_not_ruled_out():
     assert held.all.unseen == pytest.approx(1 - 0.05 ** (1 / 60))
     assert "no failure was met in the 60 evaluations that could show one" in unconfirmed(held)[-1]
     assert "up to 4.9% of x may fail unseen" in unconfirmed(held)[-1]
+    assert held.all.assured == pytest.approx(0.95 * 0.05 ** (1 / 60))
+    assert "if they do, P is at least 0.9037 only" in unconfirmed(held)[-1]
     assert len(unconfirmed(told(phenes.chance(0.9), 0.05, OWN))) == 1

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import phenes
-from phenes.optimizer.answer.unmet_failures import DRAWS, FAILURES, change_of_mean
+from phenes.optimizer.answer.unmet_failures import DRAWS, FAILURES, change_of_mean, shift
 
 
 @pytest.mark.parametrize("n", [2, 8, 100])
@@ -22,6 +22,12 @@ def test_it_is_what_a_cut_tail_changes_of_a_mean(n):
 
 def test_a_single_draw_says_nothing():
     assert change_of_mean(np.ones(1)) == 0.0
+
+
+@pytest.mark.parametrize("share", [0.01, 0.1, 0.4])
+def test_a_share_without_a_value_shifts_the_mean_of_the_others(share):
+    law = np.sort(np.random.default_rng(1).standard_normal(1_000_000))
+    assert shift(share) == pytest.approx(law[int(share * law.size) :].mean(), abs=0.01)
 
 
 def cliff(x):

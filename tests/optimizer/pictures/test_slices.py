@@ -80,6 +80,62 @@ def test_names_are_as_many_words_as_parameters(names):
         opt.plot(names=names)
 
 
+SPACE = phenes.Space(
+    width=phenes.Real(50, 300, unit="mm", noise=4.0),
+    turns=phenes.Integer(3, 12),
+    alloy=phenes.Choice("A", "B", "C"),
+    feed=phenes.Log(1e-3, 10.0),
+)
+OFFSET = {"A": 1.0, "B": 0.0, "C": 2.0}
+
+
+def cost(width, turns, alloy, feed):
+    return ((width - 120) / 40) ** 2 + ((turns - 6) / 3) ** 2 + OFFSET[alloy] + np.log(feed) ** 2
+
+
+@pytest.mark.few
+def test_a_choice_is_one_panel_with_its_options(drawn):
+    """Each option had an axis from 0 to 1, along which others were chosen as well."""
+    opt = phenes.Optimizer(space=SPACE, budget=60, seed=0)
+    rng = np.random.default_rng(0)
+    while opt.nfev < 44:
+        theta = opt.ask()
+        told = [{**point, "width": point["width"] + 4 * rng.normal()} for point in theta]
+        opt.tell(theta, [cost(**point) for point in told], realised=told)
+    out = opt.plot()
+    (data,) = drawn
+    assert data.names == ("width, mm", "turns", "alloy", "feed")
+    assert data.options == {2: ("A", "B", "C")}
+    assert data.whole == {1}
+    assert data.logarithmic == {3}
+    options, whole = (data.grid[k][np.isfinite(data.grid[k])] for k in (2, 1))
+    np.testing.assert_array_equal(options, [0, 1, 2])
+    assert np.all(whole == np.rint(whole))
+    assert whole[0] == 3
+    assert whole[-1] == 12
+    least = data.mean[2, int(data.answer[2])] - OFFSET["ABC"[int(data.answer[2])]]
+    np.testing.assert_allclose(data.mean[2, :3] - least, [*OFFSET.values()], atol=0.1)
+    assert set(data.points[:, 2]) <= {0.0, 1.0, 2.0}
+    panels = [ax for ax in out.subfigs[0].axes if ax.get_visible()]
+    assert [text.get_text() for text in panels[2].get_xticklabels()] == ["A", "B", "C"]
+
+
+def test_names_in_a_space_are_as_many_as_parameters(drawn):
+    opt = phenes.Optimizer(space=SPACE, budget=60)
+    opt.plot(names=["w", "t", "a", "f"])
+    assert drawn[0].names == ("w", "t", "a", "f")
+    with pytest.raises(ValueError, match="names must be 4 words"):
+        opt.plot(names=["a"])
+
+
+def test_of_many_whole_numbers_some_are_shown(drawn):
+    space = phenes.Space(n=phenes.Integer(0, 5000), x=phenes.Real(0, 1))
+    phenes.Optimizer(space=space, budget=60).plot()
+    grid = drawn[0].grid[0][np.isfinite(drawn[0].grid[0])]
+    assert 20 < grid.size <= 101
+    assert np.all(grid == np.rint(grid))
+
+
 def test_looking_changes_nothing():
     opt, other = run("gp"), run("gp")
     opt.plot()
