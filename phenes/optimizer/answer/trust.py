@@ -218,7 +218,7 @@ class Trust:
                 others,
                 self.admissible,
                 self._probe,
-                self._kept_draws,
+                max(self._kept_draws, self._standings.kept_draws(reserve)),
             )
             for other in others:
                 self.place("proposal", other)
