@@ -369,6 +369,13 @@ class TestPassOrFail:
         assert "only draws at x count" in result.message
 
     @pytest.mark.tier("runs")
+    def test_draws_that_would_confirm_it_are_not_shared_with_what_is_hardly_better(self):
+        """29 of 30 are needed: three places, of the same value to nine digits, had 4, 4 and 22."""
+        result = self.solve(self.ball, [-0.8, 0.0], 300, 0)
+        assert result.success
+        assert result.verified >= 29
+
+    @pytest.mark.tier("runs")
     @pytest.mark.parametrize("dim", [2, 5])
     @pytest.mark.parametrize("start", [-2.0, 1.5], ids=["holds", "violates"])
     def test_beside_a_plane(self, dim, start):

@@ -248,7 +248,7 @@ class Trust:
                 self.admissible,
                 self._probe,
                 self._way_back,
-                self._kept_draws,
+                max(self._kept_draws, self._standings.kept_draws(reserve)),
             )
             for other in others:
                 self.place("proposal", other)
