@@ -72,15 +72,22 @@ class TestElsewhere:
         monkeypatch.setattr(tuning, "ELSEWHERE", 10**6)
         assert self.found() == 0
 
-    def test_half_of_the_points_are_away_once_nothing_is_promised(self, monkeypatch):
+    def away(self, f, first, monkeypatch):
+        """Of twelve points after so many, those further from the answer than the noise."""
         monkeypatch.setattr(tuning, "EXPLORE", 1000)  # so that no point is one of those
-        search = run(make(3), bowl, 30)
-        away = []
+        search, away = run(make(3), f, first), 0
         for _ in range(12):
             theta = search.ask(1)
-            away.append(np.linalg.norm(theta - search.mean) > NOISE)
-            search.tell(theta, theta, bowl(theta))
-        assert sum(away) == 6
+            away += int(np.linalg.norm(theta - search.mean) > 2 * NOISE)
+            search.tell(theta, theta, f(theta))
+        return away
+
+    def test_half_of_the_points_are_away_once_nothing_is_promised(self, monkeypatch):
+        assert 5 <= self.away(wells, 60, monkeypatch) <= 8
+
+    def test_where_f_has_one_basin_none_is(self, monkeypatch):
+        """A quadratic changes over the whole box: nothing lies beyond a length of it."""
+        assert self.away(bowl, 30, monkeypatch) == 0
 
     def test_while_something_is_promised_none_is(self, monkeypatch):
         monkeypatch.setattr(tuning, "EXPLORE", 1000)
