@@ -322,10 +322,12 @@ class BayesianSearch:
     def _resolved(self, gain: float) -> bool:
         """Whether the most that an evaluation promises (its logarithm) is nothing to speak of.
 
-        That is, beside how much E f differs between the places that were tried.
+        That is, beside how much E f differs between the places that were tried. Of noisy x and
+        E f alone: only there was it measured what points elsewhere gain.
         """
         plain = self._limits is None and self._risk is None and self._region.lattice is None
-        if not plain:
+        noisy = bool(self._model.noise_variances.any())
+        if not (plain and noisy and self._asked >= tuning.ELSEWHERE_FROM):
             return False
         rows = self._model.rows
         spread = float(np.std(self._model.belief.at(rows.theta[rows.worked])[0]))

@@ -68,6 +68,7 @@ class TestElsewhere:
     @pytest.mark.tier("runs")
     def test_a_narrow_basin_far_from_the_answer_is_found_more_often(self, monkeypatch):
         """Of seeds 0 to 5, by five instead of three."""
+        monkeypatch.setattr(tuning, "ELSEWHERE_FROM", 0)
         assert self.found() >= 1
         monkeypatch.setattr(tuning, "ELSEWHERE", 10**6)
         assert self.found() == 0
@@ -75,6 +76,7 @@ class TestElsewhere:
     def away(self, f, first, monkeypatch):
         """Of twelve points after so many, those further from the answer than the noise."""
         monkeypatch.setattr(tuning, "EXPLORE", 1000)  # so that no point is one of those
+        monkeypatch.setattr(tuning, "ELSEWHERE_FROM", 0)
         search, away = run(make(3), f, first), 0
         for _ in range(12):
             theta = search.ask(1)
@@ -92,10 +94,16 @@ class TestElsewhere:
     def test_while_something_is_promised_none_is(self, monkeypatch):
         monkeypatch.setattr(tuning, "EXPLORE", 1000)
         monkeypatch.setattr(tuning, "RESOLVED", 1e-12)
+        monkeypatch.setattr(tuning, "ELSEWHERE_FROM", 0)
         search = run(make(3), wells, 20)
         asked = search.ask(8)
         monkeypatch.setattr(tuning, "ELSEWHERE", 10**6)
         np.testing.assert_array_equal(run(make(3), wells, 20).ask(8), asked)
+
+    def test_nor_before_there_are_many(self, monkeypatch):
+        asked = run(make(3), wells, 80).ask(8)
+        monkeypatch.setattr(tuning, "ELSEWHERE", 10**6)
+        np.testing.assert_array_equal(run(make(3), wells, 80).ask(8), asked)
 
 
 @pytest.mark.tier("runs")
